@@ -22,6 +22,7 @@ export {
   type MovedRun,
   type NewRun,
   type QuestionAnswer,
+  type QuestionFilter,
   type RunEnd,
   type RunFilter,
   type RunJournal,

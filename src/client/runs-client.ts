@@ -1,7 +1,14 @@
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { FollowOptions } from "../durable/follow.ts";
 import type { StartOptions } from "../durable/new-run.ts";
-import type { QuestionAnswer, RunEnd, RunFilter, ShownRun, WaitingQuestion } from "../durable/run-store.ts";
+import type {
+  QuestionAnswer,
+  QuestionFilter,
+  RunEnd,
+  RunFilter,
+  ShownRun,
+  WaitingQuestion,
+} from "../durable/run-store.ts";
 import type { SentSignal } from "../durable/signals.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Settlement } from "../tool/after-crash.ts";
@@ -40,8 +47,8 @@ export interface RunsClient {
   ): AsyncGenerator<AgentEvent, void>;
   /** Waits until a run has ended, as `events` does. @throws ServerError `run-missing`; the errors of `events` */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
-  /** The questions that the runs of the caller wait for, or one run. */
-  waiting(id?: string): Promise<readonly WaitingQuestion[]>;
+  /** The questions that the runs of the caller wait for, or one run, or a page of them, oldest first. */
+  waiting(wanted?: string | Pick<QuestionFilter, "after" | "limit">): Promise<readonly WaitingQuestion[]>;
   /**
    * Answers a question, once, by the hash of the request that was shown. With `arguments`, these replace the model's, and the policy judges them again.
    *
@@ -126,8 +133,8 @@ export function runsClient(options: RunsClientOptions): RunsClient {
         for await (const _event of events(id, { signal })); // the events end with the run
       }
     },
-    async waiting(id) {
-      const path = `${id === undefined ? "" : of(id)}/questions`;
+    async waiting(wanted = {}) {
+      const path = typeof wanted === "string" ? of(wanted, "/questions") : `/questions?${pageOf(wanted)}`;
       return (await get<{ questions: readonly WaitingQuestion[] }>(path)).questions;
     },
     answer: (id, key, answer) => post(of(id, "/answers"), { key, ...answer }),
@@ -144,6 +151,12 @@ export function runsClient(options: RunsClientOptions): RunsClient {
 }
 
 const of = (id: string, part = "", kind = "/runs/"): string => kind + encodeURIComponent(id) + part;
+
+/** The page of questions, in the form that a server reads. */
+function pageOf({ after, limit }: Pick<QuestionFilter, "after" | "limit">): string {
+  const place = after && JSON.stringify([after.since, after.runId, after.key]);
+  return queryOf({ after: place, limit });
+}
 
 /** The place of a reader, in the form that a server reads. */
 function placeOf(known: ReadonlyMap<string, number>, id: string, inside: boolean): string {

@@ -19,6 +19,7 @@ import {
   type Shape,
   shapeOf,
   string,
+  whole,
 } from "../util/shape.ts";
 import { startShape } from "./new-run.ts";
 import { type Erased, runStatuses } from "./run-store.ts";
@@ -31,6 +32,17 @@ const idOfRun = shapeOf(
   (value) => (fits(isRun, value) ? "a run: give `run.id`" : kindOf(value)),
 );
 const which = closed({ id: optional(filled), session: optional(filled) });
+
+const limit = optional(
+  refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
+);
+
+const questionPage = closed({
+  agents: optional(list(string, "a list of names")),
+  prefix: optional(string),
+  after: optional(object({ runId: string, key: string, since: whole })),
+  limit,
+});
 
 /** The functions that take more than the id of a run. */
 type Given =
@@ -75,13 +87,15 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     prefix: optional(string),
     asks: optional(string),
     before: optional(idOfRun),
-    limit: optional(
-      refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
-    ),
+    limit,
   }),
   result: closed({ signal }),
   start: startShape,
-  waiting: optional(idOfRun),
+  waiting: optional({
+    wanted: "an id, or { limit, after, agents, prefix }",
+    misfit: (value: unknown) =>
+      (typeof value === "object" && !fits(isRun, value) ? questionPage : idOfRun).misfit(value),
+  }),
 };
 
 /** The given value, if the function takes it. @throws WritError `definition-invalid` */

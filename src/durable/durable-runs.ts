@@ -13,6 +13,7 @@ import { newRunOf, sameRun, type StartOptions } from "./new-run.ts";
 import type {
   Erased,
   QuestionAnswer,
+  QuestionFilter,
   RunEnd,
   RunFilter,
   RunStore,
@@ -45,8 +46,8 @@ export interface DurableRuns {
    * @throws WritError `run-missing`, `run-moved`
    */
   result(id: string, options?: { readonly signal?: AbortSignal }): Promise<RunEnd>;
-  /** The open questions of all runs, or of one, oldest first. */
-  waiting(id?: string): Promise<readonly WaitingQuestion[]>;
+  /** The open questions of all runs, of one, or the wanted ones, oldest first. */
+  waiting(wanted?: string | QuestionFilter): Promise<readonly WaitingQuestion[]>;
   /**
    * Answers a question, once, with the `hash` of the request that was shown. A worker goes on with the run.
    *
@@ -178,7 +179,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
     },
     result: async (id, wanted = {}) =>
       untilEnded(id, { store, host, signal: checked("result", wanted).signal }),
-    waiting: async (id) => store.questions(checked("waiting", id)),
+    waiting: async (wanted) => waitingOf(store, checked("waiting", wanted)),
     answer,
     async settle(id, call, settled) {
       const { key, answer: given } = await settlementOf(store, { id, call, settled });
@@ -212,6 +213,13 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
     check: () => strandedRuns({ ...options, host }),
     work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
   };
+}
+
+function waitingOf(
+  store: RunStore,
+  wanted: string | QuestionFilter | undefined,
+): Promise<readonly WaitingQuestion[]> {
+  return typeof wanted === "object" ? store.questions(undefined, wanted) : store.questions(wanted);
 }
 
 /** Erases runs; runs that wait for the end of one of them go on. */

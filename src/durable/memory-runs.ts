@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import { copyOfPlain } from "../util/copy.ts";
-import { type MemoryAround, MemoryRun } from "./memory-run.ts";
+import { type MemoryAround, type MemoryQuestion, MemoryRun } from "./memory-run.ts";
 import { checkArrival } from "./moved-run.ts";
 import { protocol } from "./protocol.ts";
 import type {
@@ -9,6 +9,7 @@ import type {
   MovedRun,
   NewRun,
   QuestionAnswer,
+  QuestionFilter,
   RunFilter,
   RunJournal,
   RunSignal,
@@ -47,6 +48,11 @@ export interface MortalRuns extends RunStore {
 export function mortalRuns(now: () => number, watch?: MemoryAround["watch"]): MortalRuns {
   return new MemoryRuns(now, watch);
 }
+
+type Place = Pick<MemoryQuestion, "since" | "place">;
+
+/** The order of questions: oldest first. */
+const inOrder = (one: Place, other: Place): number => one.since - other.since || one.place - other.place;
 
 class MemoryRuns implements MortalRuns {
   /** The runs, in the order in which they were begun. */
@@ -112,11 +118,19 @@ class MemoryRuns implements MortalRuns {
     return all.slice(all.findIndex(({ key }) => key === after) + 1);
   }
 
-  async questions(id?: string): Promise<readonly WaitingQuestion[]> {
+  async questions(
+    id?: string,
+    { agents, prefix = "", after, limit }: QuestionFilter = {},
+  ): Promise<readonly WaitingQuestion[]> {
+    const known = after && (this.runs.get(after.runId)?.questions.get(after.key)?.place ?? 0);
+    const isWanted = ({ id, run }: MemoryRun): boolean =>
+      run.status !== "moved" && id.startsWith(prefix) && (agents?.includes(run.agent) ?? true);
     const asking = id === undefined ? this.unended() : [this.runs.get(id)];
     return asking
-      .flatMap((one) => (one === undefined || one.run.status === "moved" ? [] : [...one.questions.values()]))
-      .toSorted((one, other) => one.place - other.place)
+      .flatMap((one) => (one !== undefined && isWanted(one) ? [...one.questions.values()] : []))
+      .filter((one) => after === undefined || inOrder(one, { since: after.since, place: known ?? 0 }) > 0)
+      .toSorted(inOrder)
+      .slice(0, limit)
       .map(({ fingerprint: _fingerprint, place: _place, last: _last, ...question }) => copyOfPlain(question));
   }
 

@@ -139,6 +139,18 @@ export interface RunFilter {
   readonly limit?: number;
 }
 
+/** The wanted open questions, oldest first. A question must match every given field. */
+export interface QuestionFilter {
+  /** Only questions of runs of these agents. */
+  readonly agents?: readonly string[];
+  /** Only questions of runs whose id begins with this text. */
+  readonly prefix?: string;
+  /** The last question of the page before: only those behind it, also once it is answered. */
+  readonly after?: Pick<WaitingQuestion, "runId" | "key" | "since">;
+  /** The most questions to list. Default: all. */
+  readonly limit?: number;
+}
+
 /** The runs to erase: one; all of a session; or, up to a number, those that ended before a time. */
 export type Erased =
   | { readonly id: string }
@@ -196,8 +208,8 @@ export interface RunStore {
    * record of a step that has only begun moves behind the others with its result. A worker that carries out the run is not disturbed.
    */
   records(id: string, after?: string): Promise<readonly JournalRecord[]>;
-  /** The open questions of all runs, or of one, oldest first. */
-  questions(id?: string): Promise<readonly WaitingQuestion[]>;
+  /** The open questions of all runs, or of one, oldest first. A server shows a caller of some agents all that `wanted` lets through here. */
+  questions(id?: string, wanted?: QuestionFilter): Promise<readonly WaitingQuestion[]>;
   /**
    * Answers a question, once; the run is ready again. The answer is on disk when this returns.
    *

@@ -52,8 +52,8 @@ export interface Caller {
   /** The text that the ids of the caller's runs and sessions begin with in the store. */
   readonly prefix: string;
   readonly mayUse: (agent: string) => boolean;
-  /** True if the caller may use every agent. */
-  readonly mayUseAll: boolean;
+  /** The names that the application gave. Undefined if the caller may use every agent. */
+  readonly agents: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -109,7 +109,7 @@ function refuse(reason: string): never {
 }
 
 /** The caller of every request, if a server has no principals. */
-export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true, mayUseAll: true };
+export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true, agents: undefined };
 
 /** The name that callers know of the agent that another agent works for. */
 type OwnerOf = (agent: string) => string;
@@ -120,7 +120,7 @@ function callerOf({ name, agents }: Identity, ownerOf: OwnerOf): Caller {
     name,
     prefix: `${name}/`,
     mayUse: (agent) => own?.has(ownerOf(agent)) ?? true,
-    mayUseAll: own === undefined,
+    agents: own,
   };
 }
 

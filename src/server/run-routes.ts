@@ -81,6 +81,7 @@ export const runRoutes: readonly Route[] = [
     method: "get",
     path: "/questions",
     summary: "The questions that the runs of the caller wait for, the oldest first",
+    query: schemas.questionPage,
     answer: { status: 200, schema: schemas.questions },
     act: async (asked) => questions(asked, await questionsSeen(asked)),
   },
@@ -244,8 +245,8 @@ async function list(asked: Asked): Promise<Response> {
   return json({ runs: seen.map((run) => shownRun(run, caller)) });
 }
 
-const questions = ({ caller }: Asked, asked: readonly WaitingQuestion[]): Response =>
-  json({ questions: asked.map((question) => shownQuestion(question, caller)) });
+const questions = ({ caller: { prefix } }: Asked, asked: readonly WaitingQuestion[]): Response =>
+  json({ questions: asked.map((question) => ({ ...question, runId: own(question.runId, prefix) })) });
 
 async function answer(asked: Asked): Promise<Response> {
   const { id } = await runOf(asked);
@@ -303,10 +304,6 @@ function shownRun(
     ...(session === undefined ? {} : { session: own(session, prefix) }),
     ...(origin === undefined ? {} : { fork: { ...origin, run: own(origin.run, prefix) } }),
   };
-}
-
-function shownQuestion(question: WaitingQuestion, { prefix }: Caller): WaitingQuestion {
-  return { ...question, runId: own(question.runId, prefix) };
 }
 
 const own = (text: string, prefix: string): string =>

@@ -189,12 +189,25 @@ export const response: JsonSchema = {
 
 export const nothing: JsonSchema = object({}, []);
 
+const limit = { type: "string", pattern: "^([1-9][0-9]?[0-9]?|1000)$" } as const;
+
 export const filter: Readonly<Record<string, JsonSchema>> = {
   status: { enum: runStatuses },
   agent: text,
   session: text,
   before: { ...text, description: "The id of a run: only those that were begun before it" },
-  limit: { type: "string", pattern: "^([1-9][0-9]?[0-9]?|1000)$", description: "At most 1 000. Default 100" },
+  limit: { ...limit, description: "At most 1 000. Default 100" },
+};
+
+/** A page of questions. */
+export const questionPage: Readonly<Record<string, JsonSchema>> = {
+  after: {
+    type: "string",
+    maxLength: 3000,
+    description:
+      "The `since`, `runId` and `key` of a question, as an array of JSON: only those that were asked after it, also once it is answered",
+  },
+  limit: { ...limit, description: "At most 1 000. Default: all" },
 };
 
 export const after: Readonly<Record<string, JsonSchema>> = {

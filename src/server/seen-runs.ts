@@ -1,5 +1,8 @@
 import { pagedRuns } from "../durable/paged-runs.ts";
-import type { RunFilter, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { QuestionFilter, RunFilter, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import { WritError } from "../error/writ-error.ts";
+import { isJsonList, parseJson } from "../util/json.ts";
+import { fits, string, whole } from "../util/shape.ts";
 import type { Asked } from "./route.ts";
 
 type Seeing = Pick<Asked, "runs" | "caller">;
@@ -21,15 +24,28 @@ export async function runsSeen(
   return seen;
 }
 
-/** The questions of the runs that a caller sees. If the caller may use all agents, no run is looked up for that. */
-export async function questionsSeen({ runs, caller }: Seeing): Promise<readonly WaitingQuestion[]> {
-  const all = await runs.waiting();
-  const own = all.filter(({ runId }) => runId.startsWith(caller.prefix));
-  if (caller.mayUseAll) return own;
-  const ids = new Set(own.map(({ runId }) => runId));
-  const found = await Promise.all([...ids].map((id) => runs.show(id)));
-  const seen = new Set(
-    found.flatMap((run) => (run !== undefined && caller.mayUse(run.agent) ? [run.id] : [])),
-  );
-  return own.filter(({ runId }) => seen.has(runId));
+/** A page of the open questions of the runs that a caller sees. @throws WritError `request-invalid` */
+export async function questionsSeen({
+  runs,
+  caller,
+  served,
+  query: { after, limit },
+}: Asked): Promise<readonly WaitingQuestion[]> {
+  const { prefix, agents: own, mayUse } = caller;
+  const known = (served.agents ?? []).map(({ name }) => name).filter(mayUse); // also those that work for one of their own
+  return runs.waiting({
+    prefix,
+    ...(own === undefined ? {} : { agents: [...own, ...known] }),
+    ...(after === undefined ? {} : { after: placeIn(after, prefix) }),
+    ...(limit === undefined ? {} : { limit: Number(limit) }),
+  });
+}
+
+function placeIn(text: string, prefix: string): NonNullable<QuestionFilter["after"]> {
+  const parsed = parseJson(text);
+  const [since, runId, key] = parsed.ok && isJsonList(parsed.value) ? parsed.value : [];
+  if (fits(whole, since) && fits(string, runId) && fits(string, key))
+    return { since, runId: prefix + runId, key };
+  const reason = "it is not the `since`, `runId` and `key` of a question, as an array of JSON";
+  throw new WritError("request-invalid", { where: "`after`", reason });
 }

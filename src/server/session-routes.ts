@@ -41,7 +41,7 @@ async function forget(asked: Asked): Promise<Response> {
  * agents that it was with.
  */
 async function mayForget(session: string, { caller, runs }: Asked): Promise<boolean> {
-  if (caller.mayUseAll) return true;
+  if (caller.agents === undefined) return true;
   let hasRuns = false;
   for await (const run of pagedRuns(runs, { session, limit: mostAtOnce, most: mostAtOnce })) {
     if (!caller.mayUse(run.agent)) return false;

@@ -9,7 +9,7 @@ import { agent } from "../../src/index.ts";
 import { postgresRuns } from "../../src/postgres.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { postgresMissing, startPostgres } from "../postgres-server.ts";
+import { password, postgresMissing, startPostgres } from "../postgres-server.ts";
 
 const payer = agent({
   name: "payer",
@@ -66,12 +66,35 @@ describe("tables of an earlier version", () => {
       const admin = new pg.Client(server.url);
       await admin.connect();
       for (const column of later) await admin.query(`ALTER TABLE writ.questions DROP COLUMN ${column}`);
-      await admin.end();
+      await admin.query("DROP INDEX writ.runs_of_agent");
       const stores = [postgresRuns(server.url), postgresRuns(server.url)];
       onTestFinished(async () => void (await Promise.all(stores.map((store) => store.close()))));
       await Promise.all(stores.map((store) => store.list()));
       const [store] = stores;
       expect(store && (await answered(store))).toBe("answered");
+      await admin.query("DROP INDEX writ.runs_of_agent"); // it is there
+      await admin.end();
+    },
+  );
+
+  it.skipIf(postgresMissing() !== undefined)(
+    "in PostgreSQL do without the index of this one for a role that does not own them",
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server.close());
+      const before = postgresRuns(server.url);
+      expect(await goOn(before)).toBe("suspended");
+      await before.close();
+      const admin = new pg.Client(server.url);
+      await admin.connect();
+      await admin.query(`DROP INDEX writ.runs_of_agent; CREATE ROLE weak LOGIN PASSWORD '${password}';
+        GRANT USAGE ON SCHEMA writ TO weak; GRANT ALL ON ALL TABLES IN SCHEMA writ TO weak`);
+      await admin.end();
+      const url = server.url.replace("writ:", "weak:");
+      await using reader = postgresRuns(url, { client: { options: "-c default_transaction_read_only=on" } });
+      expect(await reader.list()).toHaveLength(1);
+      await using store = postgresRuns(url);
+      expect(await answered(store)).toBe("answered");
     },
   );
 });

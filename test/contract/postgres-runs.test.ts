@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -20,6 +21,21 @@ it("say that nobody is there", async () => {
   });
   await expect(runs.begin(newRun)).rejects.toMatchObject({ code: "postgres-unreachable" });
 });
+
+it.each([[[]], [[undefined]], [[undefined, { schema: "mine" }]]])(
+  "refuse to guess the server where nothing names it: %j",
+  (given) => {
+    for (const name of ["PGHOST", "PGPORT", "PGUSER", "PGDATABASE"]) vi.stubEnv(name, undefined);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as plain JavaScript would
+    const open = () => postgresRuns(...(given as Parameters<typeof postgresRuns>));
+    expect(open).toThrow(
+      expect.objectContaining({ code: "definition-invalid", message: expect.stringContaining("no address") }),
+    );
+    vi.stubEnv("PGHOST", "127.0.0.1");
+    expect(open).not.toThrow();
+    vi.unstubAllEnvs();
+  },
+);
 
 it.each([
   [["localhost:5432"], "url"],
@@ -96,6 +112,20 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       expect(error).toMatchObject({ code: "postgres-refused" });
       expect(JSON.stringify(error) + String(error)).not.toMatch(/guessed|kept%20secret|kept secret/);
     }
+  });
+
+  it.each([
+    { what: "SSL that the server lacks", more: "?sslmode=require", advice: "`sslmode`" },
+    {
+      what: "a server that only reads",
+      more: "?options=-c%20default_transaction_read_only=on",
+      advice: "primary server",
+    },
+    { what: "an id that no index can hold", id: randomBytes(3000).toString("hex"), advice: "shorter id" },
+  ])("say what to do about $what", async ({ more = "", id = "r", advice }) => {
+    const begun = open("advice", { url: server.url + more }).begin({ ...newRun, id });
+    const hint = expect.stringContaining(advice);
+    await expect(begun).rejects.toMatchObject({ code: "postgres-failed", hint });
   });
 
   it("have no question of a run that is cancelled while it is kept", async () => {
@@ -279,6 +309,25 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
       expect(asked()).toHaveLength(1);
       await journal.step({ ...step("never"), lost: () => Promise.resolve("lost") });
       expect(asked()).toHaveLength(3);
+    } finally {
+      query.mockRestore();
+    }
+  });
+
+  it("are claimed without a look at the ready runs of other agents", async () => {
+    const runs = open("others");
+    await runs.list();
+    await admin.query(`INSERT INTO others.runs (id, lock, agent, protocol, begun, start)
+      SELECT to_jsonb(n)::text, n, '"other"', 1, 0, '{}' FROM generate_series(1, 2000) AS n; ANALYZE others.runs`);
+    await runs.begin(newRun);
+    const query = vi.spyOn(pg.Client.prototype, "query");
+    try {
+      expect((await runs.claim(["nobody", "a"]))?.run.id).toBe("r");
+      const asked = query.mock.calls.map(([statement]): pg.QueryConfig => Object(statement));
+      const { text, values } = asked.find((statement) => /try_advisory/.test(statement.text)) ?? { text: "" };
+      const { rows } = await admin.query(`EXPLAIN (ANALYZE, TIMING OFF) ${text}`, values);
+      const removed = JSON.stringify(rows).matchAll(/Rows Removed by Filter: (\d+)/g);
+      expect(Math.max(0, ...[...removed].map(([, count]) => Number(count)))).toBeLessThan(100);
     } finally {
       query.mockRestore();
     }

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DatabaseSync, StatementSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { killInMemory, killRun } from "../../tools/kill/kill-runs.ts";
 import { runMovesContract } from "./run-moves.ts";
@@ -51,6 +51,18 @@ describe("runs in a SQLite file", () => {
     runs.close();
     await new Promise((resolve) => void setTimeout(resolve, 120)); // a look at a closed file would throw where nobody can catch it
     expect(() => runs.watch(() => undefined)()).not.toThrow();
+  });
+
+  it("are erased with their session by statements whose number does not grow", async () => {
+    using runs = sqliteRuns(":memory:");
+    for (const id of ["a", "b", "c", "d", "e"])
+      await runs.begin({ id, agent: "a", session: "s", input: "", options: {}, protocol: 1 });
+    const run = vi.spyOn(StatementSync.prototype, "run");
+    expect(await runs.erase({ session: "s" })).toBe(5);
+    expect(run.mock.calls.length).toBe(3);
+    run.mockRestore();
+    expect(await runs.list()).toEqual([]);
+    expect(await runs.erase({ id: "a" })).toBe(0);
   });
 
   it("say what is wrong with a file", () => {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
-import { hashToken } from "../../src/server.ts";
+import { describe, expect, it, vi } from "vitest";
+import { runsClient } from "../../src/client.ts";
+import { hashToken, serve } from "../../src/server.ts";
+import { sqliteRuns } from "../../src/sqlite.ts";
 import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
 
 /** The caller `web`, who may use these agents alone by now. */
@@ -16,6 +18,32 @@ describe("a caller who may not use an agent any more", () => {
     expect(await questionsOf(later)).toEqual([]);
     const still = serving(file, { agents, principals: only("payer"), work: false });
     expect(await questionsOf(still)).toMatchObject([{ runId: "p" }]);
+  });
+
+  it("gets pages of questions, each by one statement", async () => {
+    const file = runsFile();
+    const agents = [payer(), talker()];
+    const before = serving(file, { agents });
+    for (const id of ["a", "b", "c"])
+      await ask(before, "POST /runs", { body: { agent: "payer", input: "Pay Ada", id } });
+    await until(async () => ((await questionsOf(before)).length === 3 ? true : undefined));
+    const store = sqliteRuns(file);
+    const [list, read] = [vi.spyOn(store, "questions"), vi.spyOn(store, "read")];
+    const server = serve({ store, agents, principals: only("payer"), work: false });
+    const page = async (query: string) => (await told(ask(server, `GET /questions?${query}`))).questions;
+    const first = await page("limit=2");
+    const after = first.at(-1);
+    const place = encodeURIComponent(JSON.stringify([after?.since, after?.runId, after?.key]));
+    const second = await page(`limit=2&after=${place}`);
+    const asking = [...first, ...second].map(({ runId }) => runId);
+    expect([first.length, asking.toSorted()]).toEqual([2, ["a", "b", "c"]]);
+    expect([list.mock.calls.length, read.mock.calls.length]).toEqual([2, 0]);
+    expect(await told(ask(server, "GET /questions?after=7"))).toMatchObject({ code: "request-invalid" });
+    const client = runsClient({ url: "http://server.example", token: "web-token", fetch: server.fetch });
+    expect(await client.waiting({ limit: 1, ...(after === undefined ? {} : { after }) })).toEqual(second);
+    expect(await client.waiting()).toHaveLength(3);
+    await server.drain({ graceMs: 0 });
+    store.close();
   });
 
   it("has pages of runs that are short only where there are no more", async () => {

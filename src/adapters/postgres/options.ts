@@ -1,4 +1,5 @@
 import { checkShape, closed, fromOne } from "../../error/check-shape.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { optional, record, shapeOf } from "../../util/shape.ts";
 
 /** Settings of a store in PostgreSQL. */
@@ -25,10 +26,20 @@ const shape = closed({
   options: closed({ schema: optional(schemaName), connections: optional(fromOne), client: optional(record) }),
 });
 
-/** Checks the arguments of a store's function. @throws WritError `definition-invalid` */
+/** The settings of `pg`, and the variables of the environment, each of which says where the server is or who asks it. */
+const places = ["connectionString", "host", "port", "user", "database"];
+const variables = ["PGHOST", "PGPORT", "PGUSER", "PGDATABASE"];
+
+/** Checks the arguments of a store's function. @throws WritError `definition-invalid`, also where nothing says which server is meant */
 export function checkPostgres(
   where: string,
   given: { readonly url: string | undefined; readonly options: PostgresOptions },
 ): void {
   checkShape(where, given, shape);
+  const { url, options } = given;
+  const { client = {} } = options;
+  if (url !== undefined || places.some((name) => client[name]) || variables.some((name) => process.env[name]))
+    return;
+  const reason = `there is no address: \`url\` is undefined, perhaps because a variable of the environment is not set, and none of ${variables.join(", ")} is set either.`;
+  throw new WritError("definition-invalid", { where, reason });
 }

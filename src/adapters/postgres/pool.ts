@@ -10,8 +10,8 @@ import { isPooled, isShared } from "./pooler.ts";
 export interface Tables {
   /** Statements that make them. */
   readonly make: string;
-  /** The column that was added last, and the statements that update the tables of an earlier version. */
-  readonly later?: { readonly column: string; readonly add: string };
+  /** What earlier versions lacked: a column of a table or an index, and the statements that add it. */
+  readonly later?: readonly { readonly relation: string; readonly column: string; readonly add: string }[];
   /** The table that is made last: if it exists, all do. */
   readonly last: string;
 }
@@ -109,7 +109,7 @@ async function mayShareConnections(
 async function makeTables(pool: Pool, place: Place): Promise<void> {
   const client = await pool.connect();
   try {
-    if ((await found(client, place)) !== "whole") await makeAlone(client, place);
+    if ((await lacking(client, place)) !== "") await makeAlone(client, place);
     client.release();
   } catch (error) {
     client.release(true); // closes the connection, and with it the transaction
@@ -118,27 +118,24 @@ async function makeTables(pool: Pool, place: Place): Promise<void> {
 }
 
 async function makeAlone(client: ClientBase, place: Place): Promise<void> {
-  const { schema, tables } = place;
   await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // each statement sees what others made while the lock was waited for
   await client.query(`SELECT pg_advisory_xact_lock(${makersLock})`);
-  const there = await found(client, place);
-  if (there === "none") {
-    const first = (await hasSchema(client, schema)) ? "" : `CREATE SCHEMA ${schema};`;
-    await client.query(`${first} ${tables.make}`); // all of it, or nothing
-  }
-  if (there === "earlier") await client.query(tables.later?.add ?? "");
+  await client.query(await lacking(client, place)); // all of it, or nothing
   await client.query("COMMIT");
 }
 
-/** The state of the tables: missing, of an earlier version, or complete. A role without the right to make tables can use existing ones. */
-async function found(client: ClientBase, { tables }: Place): Promise<"none" | "earlier" | "whole"> {
-  const { rows } = await client.query<{ place: string | null; has: boolean }>(
-    `SELECT to_regclass($1)::text AS place, EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass($1) AND attname = $2 AND NOT attisdropped) AS has`,
-    [tables.last, tables.later?.column ?? null],
+/** The statements that make what is missing. A role without the right to make tables can use existing ones. */
+async function lacking(client: ClientBase, { schema, tables }: Place): Promise<string> {
+  const { last, make, later = [] } = tables;
+  const { rows } = await client.query<{ isMade: boolean; lacks: number[] }>(
+    `SELECT to_regclass($1) IS NOT NULL AS "isMade", ARRAY(
+      SELECT nth::int - 1 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS later (relation, name, nth) WHERE NOT EXISTS (
+        SELECT FROM pg_attribute WHERE attrelid = to_regclass(relation) AND attname = name AND NOT attisdropped) ORDER BY nth) AS lacks`,
+    [last, later.map(({ relation }) => relation), later.map(({ column }) => column)],
   );
-  const [row] = rows;
-  if (row === undefined || row.place === null) return "none";
-  return row.has || tables.later === undefined ? "whole" : "earlier";
+  const { isMade, lacks } = rows[0] ?? { isMade: false, lacks: [] };
+  if (isMade) return lacks.map((nth) => later[nth]?.add).join("");
+  return (await hasSchema(client, schema)) ? make : `CREATE SCHEMA ${schema}; ${make}`;
 }
 
 async function hasSchema(client: ClientBase, schema: string): Promise<boolean> {

@@ -19,7 +19,7 @@ const markedChanges = 64;
 /**
  * Keeps accounts in PostgreSQL (the package `pg`, an optional peer), which processes of many machines share: of two that reserve at once, the second sees the
  * reservation of the first. A booked amount is on the server's disk. A change whose result was lost with its connection is not made twice. They can be in the
- * database of the runs, and a pooler may stand before it. The table is made with the first call, which waits a minute for a server that is away.
+ * database of the runs, and a pooler may stand before it. The table is made with the first call; later ones wait a minute for a server that is away.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
  * @throws WritError `definition-invalid`; the calls of an account in it throw `account-failed`

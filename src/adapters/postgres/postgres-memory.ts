@@ -12,7 +12,7 @@ export interface PostgresMemory extends MemoryStore, AsyncDisposable {
 
 /**
  * Keeps memory in PostgreSQL (the package `pg`, an optional peer), which processes of many machines share. Of two texts that are written to a slot at once, the
- * later one stays. It can be in the database of the runs, and a pooler may stand before it. The table is made with the first call, which waits a minute for a
+ * later one stays. It can be in the database of the runs, and a pooler may stand before it. The table is made with the first call; later ones wait a minute for a
  * server that is away.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.

@@ -20,7 +20,7 @@ const maxCharacters = 500;
 
 /**
  * Keeps notes in PostgreSQL (the package `pg`, an optional peer), which processes of many machines share, and finds them as `inMemoryNotes()` does. They can be
- * in the database of the runs, and a pooler may stand before it. The tables are made with the first call, which waits a minute for a server that is away.
+ * in the database of the runs, and a pooler may stand before it. The tables are made with the first call; later ones wait a minute for a server that is away.
  *
  * @param url like `postgresql://user:password@host:5432/database`. Without it, the variables `PGHOST`, `PGUSER` and so on apply.
  * @throws WritError `definition-invalid`; from its functions `peer-missing`, `postgres-unreachable`, `postgres-refused`, `postgres-forbidden`, `postgres-failed`

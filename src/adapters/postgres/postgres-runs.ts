@@ -80,7 +80,7 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     read: (id) => rows.find(id),
     list: (wanted = {}) => rows.list(wanted),
     records: (id, after) => steps.list(id, after),
-    questions: (id) => questions.list(id),
+    questions: (id, wanted) => questions.list(id, wanted),
     answer: (id, key, answer) => told(id, questions.answer(id, key, answer)),
     signal: (id, signal) => told(id, questions.signal(id, signal)),
     async expire() {

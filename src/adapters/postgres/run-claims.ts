@@ -39,15 +39,20 @@ export interface RunClaims {
 /** The number of the oldest runs that one statement tries, because others may take some of them at the same time. */
 const tried = 16;
 
+const locking = (free: string): string =>
+  `WITH free AS MATERIALIZED (${free}) SELECT number, lock FROM free WHERE pg_try_advisory_lock(lock) LIMIT 1`;
+
 export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTables): RunClaims {
   // A session can take a lock twice, so its own locks are checked as well.
   const lockOne = `SELECT CASE WHEN $1::bigint IN (${heldLocks}) THEN false ELSE pg_try_advisory_lock($1) END AS locked`;
-  const locking = (
-    which: string,
-  ): string => `WITH free AS MATERIALIZED (SELECT number, lock FROM ${runs} WHERE ${which} AND status IN ('ready', 'running')
-      AND agent = ANY($1) AND (session IS NULL OR agent <> ALL($2)) AND protocol <= ${protocol} AND lock NOT IN (${heldLocks}) ORDER BY number LIMIT ${tried})
-    SELECT number, lock FROM free WHERE pg_try_advisory_lock(lock) LIMIT 1`;
-  const [lockNext, lockReady] = [locking("true"), locking("id = $3")];
+  const isFree = `status IN ('ready', 'running') AND (session IS NULL OR agent <> ALL ($2)) AND protocol <= ${protocol} AND lock NOT IN (${heldLocks})`;
+  const oldest = `SELECT number, lock FROM ${runs} WHERE agent = own.name AND ${isFree} ORDER BY number + 0 LIMIT ${tried}`; // in the order of the index of an agent's runs: that of all runs would do for `number`
+  const lockNext = locking(
+    `SELECT number, lock FROM unnest($1::text[]) AS own (name), LATERAL (${oldest}) AS of_agent ORDER BY number LIMIT ${tried}`, // looks at no run of another agent
+  );
+  const lockReady = locking(
+    `SELECT number, lock FROM ${runs} WHERE id = $3 AND agent = ANY ($1) AND ${isFree}`,
+  );
   const unlock = "SELECT pg_advisory_unlock($1)";
   const taking = (
     which: string,

@@ -1,8 +1,9 @@
 import { WritError } from "../../error/writ-error.ts";
 import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
-import type { QuestionAnswer, RunSignal, WaitingQuestion } from "../../durable/run-store.ts";
+import type { QuestionAnswer, QuestionFilter, RunSignal, WaitingQuestion } from "../../durable/run-store.ts";
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
+import { questionStatement, type QuestionWords } from "../question-list.ts";
 import { jsonColumn, questionIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
@@ -13,7 +14,7 @@ import { changeOf, type RunTables } from "./run-tables.ts";
 export interface RunQuestions {
   /** Keeps a question, or returns the answer that came meanwhile. False if the run was taken, or has ended. */
   keep(claim: Claim, question: KeptQuestion): Promise<string | boolean>;
-  list(id: string | undefined): Promise<readonly WaitingQuestion[]>;
+  list(id?: string, wanted?: QuestionFilter): Promise<readonly WaitingQuestion[]>;
   /** Also makes a waiting run ready. @throws WritError `question-…` */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
   /** Answers a wait for a signal, or keeps the signal. @throws WritError `run-missing`, `run-moved`, `run-ended` */
@@ -27,9 +28,16 @@ export interface RunQuestions {
 /** The condition of a valid question. The statement that ends a run removes its questions, but does not see one that is kept at the same moment. */
 const isOpen = "status <> 'moved' AND ended IS NULL";
 
-const selectOf = (which: string, { runs, steps, questions }: RunTables): string =>
-  `SELECT id AS run, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${which} AND ${isOpen}
-    AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key) ORDER BY place`;
+const wordsOf = ({ runs, steps, questions }: RunTables): QuestionWords => ({
+  sign: "$",
+  select: `SELECT id AS run, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${isOpen}
+    AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key)`,
+  table: questions,
+  id: "id",
+  asker: (id) => `(SELECT number FROM ${runs} WHERE id = ${id})`,
+  startsWith: (column, text) => `starts_with(${column}, ${text})`,
+  ofAgents: (list) => `agent IN (SELECT json_array_elements_text(${list}::json))`,
+});
 
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
@@ -39,8 +47,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
     INSERT INTO ${questions} (run, key, fingerprint, request, since, until, last, people)
     SELECT $1, $2, $3, $4, now, now + $5::bigint, $6, $7 FROM clock
     ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`;
-  const ofAll = selectOf("true", tables);
-  const ofRun = selectOf("id = $1", tables);
+  const words = wordsOf(tables);
   const lock = `SELECT number, status, ended FROM ${runs} WHERE id = $1 FOR UPDATE`;
   const take = `DELETE FROM ${questions} WHERE run = $1 AND key = $2 RETURNING fingerprint, ${columns}, ${nowMs} AS now`;
   const over = `SELECT id FROM ${questions} JOIN ${runs} ON number = run WHERE until <= ${nowMs} AND ${isOpen} GROUP BY id LIMIT ${atOnce}`;
@@ -55,6 +62,10 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   const kept = `SELECT key, json FROM ${steps} WHERE run = $1 AND fingerprint = $2 ORDER BY place LIMIT 1`;
   const taken = `UPDATE ${steps} SET fingerprint = $3, json = $4 WHERE run = $1 AND key = $2`;
 
+  async function listed(query: Query, id?: string, wanted: QuestionFilter = {}) {
+    const { sql, values } = questionStatement(id, wanted, words);
+    return (await query(sql, values)).map(questionIn);
+  }
   /** Takes the oldest kept signal of a name. */
   async function takeSignal(query: Query, number: unknown, name: string): Promise<string | undefined> {
     const [row] = await query(kept, [number, toKey(printOfSignal(name))]);
@@ -81,9 +92,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         await query(insert, [...place, JSON.stringify(request), ...bounds]);
         return true;
       }),
-    async list(id) {
-      return (await (id === undefined ? query(ofAll) : query(ofRun, [toKey(id)]))).map(questionIn);
-    },
+    list: (id, wanted) => listed(query, id, wanted),
     async answer(id, key, answer) {
       let written: string | undefined; // by an attempt whose result was lost
       await transaction(async (query) => {
@@ -104,8 +113,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
         const { number, status, ended } = (await query(lock, [toKey(id)]))[0] ?? {};
         if (number === undefined) throw new WritError("run-missing", { id });
         if (status === "moved") throw new WritError("run-moved", { id });
-        const open = await query(ofRun, [toKey(id)]);
-        const question = open.map(questionIn).find((each) => isWaitFor(each, signal.name));
+        const question = (await listed(query, id)).find((each) => isWaitFor(each, signal.name));
         const { key, fingerprint, json } = signalRecord(signal, question !== undefined);
         if ((await query(answered, [number, toKey(key)])).length > 0) return;
         if (ended !== null) throw new WritError("run-ended", { id, status: String(status) });

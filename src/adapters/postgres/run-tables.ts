@@ -24,6 +24,8 @@ export interface RunTables extends Tables {
 export function runTables(schema: string): RunTables {
   const [runs, steps, questions] = [`${schema}.runs`, `${schema}.steps`, `${schema}.questions`];
   const channel = `writ_${hash("sha256", schema).slice(0, 32)}`;
+  const bySince = `CREATE INDEX questions_since ON ${questions} (since, place);`;
+  const ofAgent = `CREATE INDEX runs_of_agent ON ${runs} (agent, (number + 0)) WHERE status IN ('ready', 'running');`;
   return {
     runs,
     steps,
@@ -35,11 +37,20 @@ export function runTables(schema: string): RunTables {
         .readBigInt64BE()
         .toString(),
     last: questions,
-    later: {
-      column: "people",
-      add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;
-        CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
-    },
+    later: [
+      {
+        relation: questions,
+        column: "people",
+        add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;
+          CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
+      },
+      {
+        relation: `${schema}.runs_of_agent`,
+        column: "agent",
+        add: ifAllowed(ofAgent),
+      },
+      { relation: `${schema}.questions_since`, column: "since", add: ifAllowed(bySince) },
+    ],
     make: `
       CREATE TABLE ${runs} (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, lock bigint NOT NULL,
@@ -47,6 +58,7 @@ export function runTables(schema: string): RunTables {
         agent text NOT NULL, session text, protocol integer NOT NULL, begun bigint NOT NULL, ended bigint, start text NOT NULL, finish text
       );
       CREATE INDEX ON ${runs} (number) WHERE status IN ('ready', 'running');
+      ${ofAgent}
       CREATE INDEX ON ${runs} (status, number);
       CREATE INDEX ON ${runs} (session, number) WHERE session IS NOT NULL;
       CREATE INDEX ON ${runs} (ended) WHERE ended IS NOT NULL;
@@ -58,9 +70,14 @@ export function runTables(schema: string): RunTables {
         place bigint GENERATED ALWAYS AS IDENTITY, run bigint NOT NULL, key text COLLATE "C" NOT NULL, fingerprint text NOT NULL,
         request text NOT NULL, since bigint NOT NULL, until bigint, last text, people text, PRIMARY KEY (run, key)
       );
-      CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
+      CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;
+      ${bySince}`,
   };
 }
+
+/** A statement that makes an index. A role that does not own the tables, or only reads, goes on without it. */
+const ifAllowed = (making: string): string =>
+  `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
 
 /** The columns from which a run is made. */
 export const columns = "id, status, begun, ended, start, finish, protocol";

@@ -1,6 +1,6 @@
 import { WritError } from "../../error/writ-error.ts";
 import { type Life, lifeOf, type ProcessOwner, thisProcess } from "../process-owner.ts";
-import { toKey } from "../stored-text.ts";
+import { fromKey } from "../stored-text.ts";
 import { type Database } from "./database.ts";
 import { ownerLocks } from "./owner-lock.ts";
 
@@ -8,8 +8,8 @@ import { ownerLocks } from "./owner-lock.ts";
 export interface RunOwners {
   /** This owner, in the form of a run's row. */
   mine(): string;
-  /** @throws WritError `run-claimed` while a live process has the run, or its state is unknown */
-  checkFree(runId: string): void;
+  /** Takes the keys of runs, as a list of JSON. @throws WritError `run-claimed` while a live process has one, or its state is unknown */
+  checkFree(runs: string): void;
   /** Does `freeDead` if this was not done for a while. True if it did. */
   freeDue(): boolean;
   /** Makes the runs of dead processes ready. True if there were any. */
@@ -31,7 +31,9 @@ export function runOwners(database: Database): RunOwners {
   const path = database.prepare("PRAGMA database_list").get()?.["file"];
   const locks = typeof path === "string" && path !== "" ? ownerLocks(path) : undefined; // `:memory:` belongs to this store alone
   const here = thisProcess();
-  const find = database.prepare("SELECT owner FROM writ_runs WHERE id = ?");
+  const find = database.prepare(
+    "SELECT id, owner FROM writ_runs WHERE owner IS NOT NULL AND id IN (SELECT value FROM json_each(?))",
+  );
   const has = database.prepare("SELECT 1 FROM writ_runs WHERE owner = ? LIMIT 1");
   const others = database.prepare(
     "SELECT DISTINCT owner FROM writ_runs WHERE owner IS NOT NULL AND owner IS NOT ?",
@@ -59,13 +61,16 @@ export function runOwners(database: Database): RunOwners {
   return {
     mine: () => (mine ??= JSON.stringify({ ...here, lock: locks?.take() })),
     freeDead,
-    checkFree(runId) {
-      const found = find.get(toKey(runId))?.["owner"];
-      if (typeof found !== "string") return;
-      const life = lifeIn(found);
-      if (life === "dead") return;
-      const { pid, host } = readOwner(found);
-      throw new WritError("run-claimed", { id: runId, owner: `process ${pid}${placeOf(host, life)}` });
+    checkFree(runs) {
+      for (const { id, owner } of find.all(runs)) {
+        const life = lifeIn(String(owner));
+        if (life === "dead") continue;
+        const { pid, host } = readOwner(String(owner));
+        throw new WritError("run-claimed", {
+          id: fromKey(id),
+          owner: `process ${pid}${placeOf(host, life)}`,
+        });
+      }
     },
     freeDue() {
       const isDue = performance.now() - lookedAt >= dueMs;

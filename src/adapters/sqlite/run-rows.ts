@@ -39,7 +39,8 @@ export interface RunRows {
   end(runId: string, end: RunEnd, claim?: Claim): void;
   answered(runId: string): void;
   reopen(runId: string): void;
-  forget(runId: string): boolean;
+  /** Takes the keys of runs, as a list of JSON. Returns the number of runs that there were. */
+  forget(runs: string): number;
   /** The ids of the runs of a session, or of runs that ended before a time. */
   ids(
     which: { readonly session: string } | { readonly endedBefore: number; readonly most: number },
@@ -59,8 +60,8 @@ export const runTable = `
   CREATE INDEX IF NOT EXISTS writ_runs_ended ON writ_runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX IF NOT EXISTS writ_runs_owner ON writ_runs (owner) WHERE owner IS NOT NULL;`;
 
-/** Names as the statements look for them. */
-const namesOf = (agents: readonly string[]): string => JSON.stringify(agents.map(toKey));
+/** Names, or ids, as the statements look for them. */
+export const namesOf = (names: readonly string[]): string => JSON.stringify(names.map(toKey));
 
 /** The statements that take a run, whose row matches `which`. It then has this version of the protocol, so that earlier versions leave it alone. */
 const taking = (which: string): string =>
@@ -112,7 +113,7 @@ export function runRows(database: Database): RunRows {
   const reopen = database.prepare(
     "UPDATE writ_runs SET status = 'ready', ended = NULL, finish = NULL WHERE id = ? AND ended IS NOT NULL AND status NOT IN ('answered', 'cancelled')",
   );
-  const forget = database.prepare("DELETE FROM writ_runs WHERE id = ?");
+  const forget = database.prepare("DELETE FROM writ_runs WHERE id IN (SELECT value FROM json_each(?))");
   const ofSession = database.prepare("SELECT id FROM writ_runs WHERE session = ?");
   const old = database.prepare(
     "SELECT id FROM writ_runs WHERE ended < ? AND owner IS NULL ORDER BY ended LIMIT ?",
@@ -167,7 +168,7 @@ export function runRows(database: Database): RunRows {
     },
     answered: (runId) => void answered.run(toKey(runId)),
     reopen: (runId) => void reopen.run(toKey(runId)),
-    forget: (runId) => forget.run(toKey(runId)).changes > 0,
+    forget: (runs) => Number(forget.run(runs).changes),
     ids: (which) =>
       ("session" in which ? ofSession.all(toKey(which.session)) : old.all(which.endedBefore, which.most)).map(
         ({ id }) => fromKey(id),

@@ -21,7 +21,8 @@ export interface RunSteps {
    * @throws WritError `run-taken`, `run-ended`
    */
   keep(claim: Claim, record: JournalRecord): string | undefined;
-  forget(runId: string): void;
+  /** Takes the keys of runs, as a list of JSON. */
+  forget(runs: string): void;
 }
 
 /** The table of {@link runSteps}, beside that of the runs. */
@@ -47,7 +48,7 @@ export function runSteps(database: Database): RunSteps {
     `SELECT json FROM writ_steps WHERE run = $run AND key = $key AND fingerprint = $fingerprint AND json IS NOT NULL
       AND EXISTS (SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch AND ended IS NULL)`,
   );
-  const forget = database.prepare("DELETE FROM writ_steps WHERE run = ?");
+  const forget = database.prepare("DELETE FROM writ_steps WHERE run IN (SELECT value FROM json_each(?))");
   const refusal = refusalIn(database);
   return {
     list: (runId, after) =>
@@ -66,7 +67,7 @@ export function runSteps(database: Database): RunSteps {
       if (typeof given !== "string") throw refusal(claim);
       return given;
     },
-    forget: (runId) => void forget.run(toKey(runId)),
+    forget: (runs) => void forget.run(runs),
   };
 }
 

@@ -1,9 +1,16 @@
 import type { StatementSync } from "node:sqlite";
 import { WritError } from "../../error/writ-error.ts";
 import { answerRecord, notWaiting } from "../../durable/answer-record.ts";
-import type { QuestionAnswer, RunSignal, StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
+import type {
+  QuestionAnswer,
+  QuestionFilter,
+  RunSignal,
+  StoredRun,
+  WaitingQuestion,
+} from "../../durable/run-store.ts";
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
+import { questionStatement, type QuestionWords } from "../question-list.ts";
 import { jsonColumn, questionIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { type Database, type LaterColumns } from "./database.ts";
@@ -13,7 +20,7 @@ import { type Claim, refusalIn } from "./run-steps.ts";
 export interface Questions {
   /** Keeps a question, or returns the answer that came meanwhile. @throws WritError `run-taken`, `run-ended` */
   keep(claim: Claim, question: KeptQuestion): string | undefined;
-  list(runId: string | undefined): readonly WaitingQuestion[];
+  list(runId?: string, wanted?: QuestionFilter): readonly WaitingQuestion[];
   /** @throws WritError `question-…` */
   answer(runId: string, key: string, answer: QuestionAnswer): void;
   /** Answers a wait for a signal; returns false if nothing waits, and keeps the signal. @throws WritError `run-ended` */
@@ -22,7 +29,8 @@ export interface Questions {
   areOver(): boolean;
   /** Answers the questions whose time is over. Returns the ids of their runs. */
   expire(): readonly string[];
-  forget(runId: string): void;
+  /** Takes the keys of runs, as a list of JSON. */
+  forget(runs: string): void;
   /** Withdraws questions that nothing waits for any more. */
   withdraw(claim: Claim, keys: readonly string[]): void;
 }
@@ -33,9 +41,34 @@ export const questionTable = `
     place INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, key TEXT NOT NULL, fingerprint TEXT NOT NULL, request TEXT NOT NULL,
     since INTEGER NOT NULL, until INTEGER, last TEXT, people TEXT, UNIQUE (run, key)
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS writ_questions_since ON writ_questions (since);
   CREATE INDEX IF NOT EXISTS writ_questions_until ON writ_questions (until) WHERE until IS NOT NULL;`;
 
 export const laterColumns: LaterColumns = { writ_questions: ["until INTEGER", "last TEXT", "people TEXT"] };
+
+const isHere = "NOT EXISTS (SELECT 1 FROM writ_runs WHERE id = run AND +status = 'moved')"; // there may be very many that were moved
+
+const words: QuestionWords = {
+  sign: "?",
+  select: `SELECT * FROM writ_questions AS asked WHERE NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key) AND ${isHere}`,
+  table: "writ_questions",
+  id: "run",
+  asker: (id) => id,
+  startsWith: (column, text) => `substr(${column}, 1, length(${text})) = ${text}`,
+  ofAgents: (list) =>
+    `EXISTS (SELECT 1 FROM writ_runs WHERE id = run AND agent IN (SELECT value FROM json_each(${list})))`,
+};
+
+/** Makes the function that reads the rows of open questions. */
+function listing(database: Database) {
+  const lists = new Map<string, StatementSync>();
+  return (runId?: string, wanted: QuestionFilter = {}) => {
+    const { sql, values } = questionStatement(runId, wanted, words);
+    const list = lists.get(sql) ?? database.prepare(sql);
+    lists.set(sql, list);
+    return list.all(...values);
+  };
+}
 
 /** The questions in a file. */
 export function questionsOf(database: Database): Questions {
@@ -45,13 +78,7 @@ export function questionsOf(database: Database): Questions {
       ON CONFLICT (run, key) DO UPDATE SET fingerprint = excluded.fingerprint, request = excluded.request, people = excluded.people`,
   );
   const known = database.prepare("SELECT json FROM writ_steps WHERE run = ? AND key = ? AND fingerprint = ?");
-  const isHere = "NOT EXISTS (SELECT 1 FROM writ_runs WHERE id = run AND +status = 'moved')"; // there may be very many that were moved
-  const selectOf = (which: string): StatementSync =>
-    database.prepare(`SELECT * FROM writ_questions AS asked WHERE ${which}
-      AND NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key)
-      AND ${isHere} ORDER BY place`);
-  const ofRun = selectOf("run = ?");
-  const ofAll = selectOf("true");
+  const rowsOf = listing(database);
   const take = database.prepare("DELETE FROM writ_questions WHERE run = ? AND key = ? RETURNING *");
   const isOver = `until <= ? AND ${isHere}`;
   const over = database.prepare(`SELECT 1 FROM writ_questions WHERE ${isOver} LIMIT 1`);
@@ -72,7 +99,7 @@ export function questionsOf(database: Database): Questions {
     taken.run({ run, key: String(row["key"]), fingerprint: toKey(fingerprint), json });
     return String(row["json"]);
   }
-  const remove = database.prepare("DELETE FROM writ_questions WHERE run = ?");
+  const remove = database.prepare("DELETE FROM writ_questions WHERE run IN (SELECT value FROM json_each(?))");
   const withdraw = database.prepare(
     "DELETE FROM writ_questions WHERE run = $run AND key = $key AND EXISTS (SELECT 1 FROM writ_runs WHERE id = $run AND epoch = $epoch)",
   );
@@ -101,7 +128,7 @@ export function questionsOf(database: Database): Questions {
       record.run(run, key, fingerprint, sent);
       return sent;
     },
-    list: (runId) => (runId === undefined ? ofAll.all() : ofRun.all(toKey(runId))).map(questionIn),
+    list: (runId, wanted) => rowsOf(runId, wanted).map(questionIn),
     answer(runId, key, answer) {
       const place = [toKey(runId), toKey(key)];
       const known = answered.get(...place);
@@ -112,7 +139,7 @@ export function questionsOf(database: Database): Questions {
     },
     signal({ id, end, status }, signal) {
       const run = toKey(id);
-      const question = ofRun.all(run).find((row) => isWaitFor(questionIn(row), signal.name));
+      const question = rowsOf(id).find((row) => isWaitFor(questionIn(row), signal.name));
       const { key, fingerprint, json } = signalRecord(signal, question !== undefined);
       if (answered.get(run, toKey(key)) !== undefined) return false;
       if (end !== undefined) throw new WritError("run-ended", { id, status });
@@ -130,7 +157,7 @@ export function questionsOf(database: Database): Questions {
         if (answered.get(...place) === undefined) record.run(...place, String(fingerprint), String(last));
         return fromKey(run);
       }),
-    forget: (runId) => void remove.run(toKey(runId)),
+    forget: (runs) => void remove.run(runs),
     withdraw({ runId, epoch }, keys) {
       for (const key of keys) withdraw.run({ run: toKey(runId), epoch, key: toKey(key) });
     },

@@ -1,14 +1,14 @@
 import { string } from "../../util/shape.ts";
 import { checkArguments } from "../../error/check-shape.ts";
 import { checkArrival } from "../../durable/moved-run.ts";
-import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
+import type { Erased, RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { recordedJournal } from "../../journal/recorded-journal.ts";
 import { type Database, openDatabase, type OpenStore } from "./database.ts";
 import { refuseOtherMachines } from "./local-file.ts";
 import { type RunChanges, runChanges } from "./run-changes.ts";
 import { type RunMoves, runMoves } from "./run-moves.ts";
 import { type RunOwners, runOwners } from "./run-owners.ts";
-import { type RunRows, runRows, runTable, type Taken, type WantedRuns } from "./run-rows.ts";
+import { namesOf, type RunRows, runRows, runTable, type Taken, type WantedRuns } from "./run-rows.ts";
 import { refusalIn, type RunSteps, runSteps, type StepKeeper, stepKeeper, stepTable } from "./run-steps.ts";
 import { type Questions, questionsOf, questionTable, laterColumns } from "./sqlite-questions.ts";
 
@@ -67,7 +67,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     open: async (id) =>
       database.write(() => {
         moves.checkHere(id);
-        owners.checkFree(id);
+        owners.checkFree(namesOf([id]));
         return journalOf(file, rows.take(id, owners.mine()));
       }, "NORMAL"),
     claim: async (agents, id, alone = []) =>
@@ -78,7 +78,7 @@ export function sqliteRuns(path: string): SqliteRuns {
     read: async (id) => seen(file, () => rows.find(id)),
     list: async (wanted = {}) => seen(file, () => rows.list(wanted)),
     records: async (id, after) => database.read(() => steps.list(id, after)),
-    questions: async (id) => database.read(() => questions.list(id)),
+    questions: async (id, wanted) => database.read(() => questions.list(id, wanted)),
     answer: async (id, key, answer) =>
       changing(file, id, () => {
         moves.checkHere(id);
@@ -105,7 +105,7 @@ export function sqliteRuns(path: string): SqliteRuns {
         moves.checkHere(id);
         rows.end(id, { outcome: { type: "cancelled", reason } });
         const run = rows.get(id);
-        questions.forget(id);
+        questions.forget(namesOf([id]));
         return run;
       }),
     reopen: async (id) =>
@@ -118,17 +118,10 @@ export function sqliteRuns(path: string): SqliteRuns {
     moveIn: async (moved) =>
       changing(file, moved.run.id, () => {
         checkArrival(moved.run, rows.find(moved.run.id));
-        forgotten(file, moved.run.id);
+        forgotten(file, [moved.run.id]);
         return moves.in(moved);
       }),
-    async erase(which) {
-      const ids = database.write(
-        () => ("id" in which ? [which.id] : rows.ids(which)).filter((id) => forgotten(file, id)),
-        "endedBefore" in which ? "NORMAL" : "FULL", // an old run is found again later
-      );
-      ids.forEach((id) => changes.told(id));
-      return ids.length;
-    },
+    erase: async (which) => erased(file, which),
     watch: changes.watch,
     close,
     [Symbol.dispose]: close,
@@ -172,12 +165,23 @@ function takenOf({ rows, owners }: RunFile, wanted: WantedRuns): Taken | undefin
   return next() ?? (!hasLooked && owners.freeDead() ? next() : undefined);
 }
 
-/** Erases a run. Runs inside a transaction. @throws WritError `run-claimed` */
-function forgotten({ rows, steps, questions, owners }: RunFile, runId: string): boolean {
-  owners.checkFree(runId);
-  steps.forget(runId);
-  questions.forget(runId);
-  return rows.forget(runId);
+function erased(file: RunFile, which: Erased): number {
+  const work = (): [readonly string[], number] => {
+    const ids = "id" in which ? [which.id] : file.rows.ids(which);
+    return [ids, forgotten(file, ids)];
+  };
+  const [ids, count] = file.database.write(work, "endedBefore" in which ? "NORMAL" : "FULL"); // an old run is found again later
+  ids.forEach((id) => file.changes.told(id));
+  return count;
+}
+
+/** Erases runs. Returns the number of those that there were. Runs inside a transaction. @throws WritError `run-claimed` */
+function forgotten({ rows, steps, questions, owners }: RunFile, ids: readonly string[]): number {
+  const runs = namesOf(ids);
+  owners.checkFree(runs);
+  steps.forget(runs);
+  questions.forget(runs);
+  return rows.forget(runs);
 }
 
 /** The journal of a run that was taken. Runs inside the transaction that took it. */
@@ -217,6 +221,6 @@ function endOf({ rows, questions, refusal }: RunFile, taken: Taken, end: RunEnd)
   rows.end(taken.runId, end, taken);
   const refused = refusal(taken);
   if (refused.code === "run-taken") throw refused;
-  questions.forget(taken.runId);
+  questions.forget(namesOf([taken.runId]));
   rows.leave(taken, false);
 }
