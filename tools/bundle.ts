@@ -12,7 +12,7 @@ import {
   type Plugin,
   rolldown,
 } from "rolldown";
-import { minifySync } from "rolldown/utils";
+import { minifySync, parseSync, Visitor } from "rolldown/utils";
 import { reachedTypes } from "./reached-types.ts";
 import { withUndefined } from "./undefined-options.ts";
 import { filesUnder, root } from "./source-files.ts";
@@ -115,23 +115,34 @@ function calledLater(names: string, module: string): string {
 }
 
 /**
- * Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. The paths of our own modules
- * are left out: the name of a function finds its file.
+ * Chunks of other people's code alone are minified: nobody reads our stack traces there. The first line says whose code it is. Our own code keeps its names
+ * and lines, without the paths of its modules, as the name of a function finds its file, and without indentation, a thirtieth of the package.
  */
-const othersMinified: Plugin = {
-  name: "others-minified",
+const smaller: Plugin = {
+  name: "smaller",
   generateBundle(_options, bundle) {
     for (const file of Object.values(bundle)) {
       if (file.type !== "chunk") continue;
       file.code = file.code.replaceAll(/^\/\/ src\/.+\n/gm, "");
-      if (!file.moduleIds.every((id) => id.includes(`${sep}node_modules${sep}`))) continue;
       const marks = file.code.match(/^\/\/ node_modules\/.+$/gm) ?? [];
-      if (marks.length === 0) continue;
+      const isOurs = !file.moduleIds.every((id) => id.includes(`${sep}node_modules${sep}`));
+      if (isOurs) file.code = withoutIndentation(file.fileName, file.code);
+      if (isOurs || marks.length === 0) continue;
       const { code } = minifySync(file.fileName, file.code, { module: true });
       file.code = `${marks.join("\n")}\n${code}\n`;
     }
   },
 };
+
+/** Takes the tabs at the beginnings of lines away, except in template literals, where they are text. */
+function withoutIndentation(fileName: string, code: string): string {
+  const texts: { readonly start: number; readonly end: number }[] = [];
+  new Visitor({ TemplateElement: (text) => void texts.push(text) }).visit(parseSync(fileName, code).program);
+  const ofLines = texts.filter(({ start, end }) => code.slice(start, end).includes("\n"));
+  return code.replaceAll(/^\t+/gm, (tabs, at: number) =>
+    ofLines.some(({ start, end }) => start <= at && at < end) ? tabs : "",
+  );
+}
 
 const known = new Map<string, ReadonlySet<string>>();
 
@@ -159,7 +170,7 @@ async function build(
     input: { ...input },
     platform: "node",
     transform: { target: "node22.18" }, // the oldest Node that package.json allows
-    plugins: [builtinsAsTheyAre, othersMinified],
+    plugins: [builtinsAsTheyAre, smaller],
     treeshake: {
       moduleSideEffects: [{ test: /\/src\/(?:testing|adapters\/check-node)\.ts$/, sideEffects: true }],
     },

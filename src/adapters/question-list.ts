@@ -5,8 +5,6 @@ import { toKey, toKeyPrefix } from "./stored-text.ts";
 
 /** The SQL of a database for a list of open questions. */
 export interface QuestionWords {
-  /** The sign before the number of a parameter. */
-  readonly sign: "?" | "$";
   /** The statement up to its last fixed condition. */
   readonly select: string;
   readonly table: string;
@@ -26,7 +24,7 @@ export function questionStatement(
   words: QuestionWords,
 ): ListStatement {
   const values: (string | number)[] = [];
-  const given = (value: string | number): string => `${words.sign}${values.push(value)}`;
+  const given = (value: string | number): string => `$${values.push(value)}`;
   const all = [words.select];
   if (id !== undefined) all.push(`${words.id} = ${given(toKey(id))}`);
   if (agents !== undefined) all.push(words.ofAgents(given(JSON.stringify(agents.map(toKey)))));

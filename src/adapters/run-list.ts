@@ -4,8 +4,6 @@ import { toKey, toKeyPrefix } from "./stored-text.ts";
 
 /** The SQL of a database for a list of runs. */
 export interface ListWords {
-  /** The sign before the number of a parameter. */
-  readonly sign: "?" | "$";
   readonly table: string;
   readonly columns: string;
   /** The column that orders runs by their beginning. */
@@ -22,7 +20,7 @@ export interface ListWords {
   readonly standsAs?: Readonly<Partial<Record<RunStatus, string>>>;
 }
 
-/** A statement, with the values of its parameters. */
+/** A statement, with the values of its parameters `$1`, `$2`, ... */
 export interface ListStatement {
   readonly sql: string;
   readonly values: readonly (string | number)[];
@@ -31,10 +29,10 @@ export interface ListStatement {
 /** The statement that lists runs. It has only the wanted conditions: a condition that also holds for a null parameter would use no index. */
 export function listStatement(wanted: RunFilter, words: ListWords): ListStatement {
   const { status, agent, session, before, prefix = "", asks, limit = 100 } = wanted;
-  const { sign, table, columns, order, startsWith, unindexed, standsAs } = words;
+  const { table, columns, order, startsWith, unindexed, standsAs } = words;
   const place = session === undefined ? order : words.orderInSession;
   const values: (string | number)[] = [];
-  const given = (value: string | number): string => `${sign}${values.push(value)}`;
+  const given = (value: string | number): string => `$${values.push(value)}`;
   const all: string[] = [];
   if (session !== undefined) all.push(`session = ${given(toKey(session))}`);
   const isOpen = openStatuses.some((open) => open === status);

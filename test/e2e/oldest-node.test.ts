@@ -49,6 +49,13 @@ describe.skipIf(!existsSync(node))(`on Node ${oldestNode}, the oldest that packa
     expect(stdout + stderr).toContain("charged 1 time");
   });
 
+  it("each store in SQLite does what its contract says", async () => {
+    const suites = ["run-store", "question-pages", "session-store", "note-store", "memory-store"];
+    const words = suites.map((name) => `test/contract/${name}.test.ts`);
+    const { code, stdout } = await play(["node_modules/vitest/vitest.mjs", "run", ...words, "-t", "SQLite"]);
+    expect(code, stdout).toBe(0);
+  });
+
   it("each entry can be imported", async () => {
     const loading = `
       for (const entry of ${JSON.stringify(entries)})

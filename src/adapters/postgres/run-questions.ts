@@ -29,7 +29,6 @@ export interface RunQuestions {
 const isOpen = "status <> 'moved' AND ended IS NULL";
 
 const wordsOf = ({ runs, steps, questions }: RunTables): QuestionWords => ({
-  sign: "$",
   select: `SELECT id AS run, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${isOpen}
     AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key)`,
   table: questions,

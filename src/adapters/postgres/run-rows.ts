@@ -42,7 +42,6 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
     ON CONFLICT (id) DO NOTHING RETURNING ${columns}, ${told("$7")}`;
   const select = `SELECT ${seen} FROM ${runs} WHERE id = $1`;
   const words: ListWords = {
-    sign: "$",
     table: runs,
     columns: seen,
     order: "number",

@@ -129,3 +129,8 @@ function guarded<Result>(path: string, work: () => Result): Result {
     throw new WritError("database-failed", { path, reason: messageOf(cause) }, { cause, retryable });
   }
 }
+
+/** The values of the parameters `$1`, `$2`, ...: Node 22 takes a list of values only for `?`. */
+export function byNumber<Value>(values: readonly Value[]): Readonly<Record<string, Value>> {
+  return Object.fromEntries(values.map((value, place) => [String(place + 1), value]));
+}

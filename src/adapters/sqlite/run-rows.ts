@@ -5,7 +5,7 @@ import { protocol } from "../../durable/protocol.ts";
 import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import { type Database } from "./database.ts";
+import { byNumber, type Database } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
 
 /** A run that was taken. */
@@ -70,7 +70,6 @@ const taking = (which: string): string =>
     WHERE place = (${which}) RETURNING *`;
 
 const words: ListWords = {
-  sign: "?",
   table: "writ_runs",
   columns: "*",
   order: "place",
@@ -147,7 +146,7 @@ export function runRows(database: Database): RunRows {
       const { sql, values } = listStatement(wanted, words);
       const list = lists.get(sql) ?? database.prepare(sql);
       lists.set(sql, list);
-      const runs = list.all(...values).map(runIn);
+      const runs = list.all(byNumber(values)).map(runIn);
       if (runs.length === 0 && wanted.before !== undefined) get(wanted.before);
       return runs;
     },

@@ -13,7 +13,7 @@ import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { questionStatement, type QuestionWords } from "../question-list.ts";
 import { jsonColumn, questionIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
-import { type Database, type LaterColumns } from "./database.ts";
+import { byNumber, type Database, type LaterColumns } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
 
 /** The questions of the runs in a file. Its functions run inside a transaction. */
@@ -49,7 +49,6 @@ export const laterColumns: LaterColumns = { writ_questions: ["until INTEGER", "l
 const isHere = "NOT EXISTS (SELECT 1 FROM writ_runs WHERE id = run AND +status = 'moved')"; // there may be very many that were moved
 
 const words: QuestionWords = {
-  sign: "?",
   select: `SELECT * FROM writ_questions AS asked WHERE NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key) AND ${isHere}`,
   table: "writ_questions",
   id: "run",
@@ -66,7 +65,7 @@ function listing(database: Database) {
     const { sql, values } = questionStatement(runId, wanted, words);
     const list = lists.get(sql) ?? database.prepare(sql);
     lists.set(sql, list);
-    return list.all(...values);
+    return list.all(byNumber(values));
   };
 }
 
