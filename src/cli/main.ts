@@ -12,6 +12,7 @@ async function run(): Promise<number> {
   if (words.length === 1 && /^(?:-V|--version|version)$/.test(words[0] ?? "")) return tellVersion();
   // Standard output is for the answer, or for a client: output of programs goes to standard error, where people read it.
   takeOutput();
+  hideSqliteWarning();
   globalThis.console = new console.Console(process.stderr, process.stderr);
   process.getBuiltinModule("node:module").enableCompileCache?.(); // Deno has none
   const { runProgram } = await import("./program.ts");
@@ -35,4 +36,14 @@ async function outdated(found: string): Promise<number> {
   const error = new WritError("node-outdated", { found, needed: oldestNode });
   process.stderr.write(errorText(error, processOutput));
   return exitCodes.failed;
+}
+
+/** Keeps Node 22 from printing into a conversation that its SQLite is experimental: the stores are tried on that Node too. */
+function hideSqliteWarning(): void {
+  for (const print of process.listeners("warning")) {
+    process.off("warning", print);
+    process.on("warning", (warning) => {
+      if (!warning.message.startsWith("SQLite is an experimental feature")) print(warning);
+    });
+  }
 }

@@ -3,7 +3,6 @@ import type { RunStore } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import { session, type SessionHandle } from "../session/session.ts";
 import type { SessionStore } from "../session/session-store.ts";
-import { lazy } from "../util/remembered.ts";
 import type { OutputFlags } from "./options.ts";
 
 /** The options of every command that has a store of runs. */
@@ -52,13 +51,17 @@ export async function openPlace(
   open: (flags: StoreFlags) => Promise<OpenRuns> = openStore,
 ): Promise<OpenPlace> {
   const openSessions = await sessionsOf(flags);
-  const opened = new AsyncDisposableStack();
-  const store = opened.use(await open(flags));
-  const sessions = lazy(() => opened.use(openSessions()));
+  const store = await open(flags);
+  let opened: OpenSessions | undefined;
+  const sessions = (): OpenSessions => (opened ??= openSessions());
   return {
     store,
     sessions: (id) => session(sessions(), id),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+    // Not an AsyncDisposableStack, which Node 22 lacks.
+    async [Symbol.asyncDispose]() {
+      await using _store = store;
+      await using _sessions = opened;
+    },
   };
 }
 

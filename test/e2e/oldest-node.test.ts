@@ -25,6 +25,10 @@ const entries = Object.keys(exports).flatMap((path) =>
   path.endsWith(".json") ? [] : [`writ${path.slice(1)}`],
 );
 
+const stores = ["run-store", "question-pages", "session-store", "note-store", "memory-store"].map(
+  (name) => `contract/${name}`,
+);
+
 /** Parses each file of the package, also those that only some command loads. */
 const parsing = `
   import { globSync, readFileSync } from "node:fs";
@@ -49,11 +53,15 @@ describe.skipIf(!existsSync(node))(`on Node ${oldestNode}, the oldest that packa
     expect(stdout + stderr).toContain("charged 1 time");
   });
 
-  it("each store in SQLite does what its contract says", async () => {
-    const suites = ["run-store", "question-pages", "session-store", "note-store", "memory-store"];
-    const words = suites.map((name) => `test/contract/${name}.test.ts`);
-    const { code, stdout } = await play(["node_modules/vitest/vitest.mjs", "run", ...words, "-t", "SQLite"]);
+  it.each([
+    ["each store in SQLite does what its contract says", "SQLite", stores],
+    ["a run waits, is answered by another command, and goes on", "keeps a run that waits", ["e2e/durable"]],
+    ["a conversation on a terminal is not disturbed", "brings back what was asked before", ["e2e/chat"]],
+  ])("%s", async (_what, only, suites) => {
+    const words = suites.map((name) => `test/${name}.test.ts`);
+    const { code, stdout } = await play(["node_modules/vitest/vitest.mjs", "run", ...words, "-t", only]);
     expect(code, stdout).toBe(0);
+    expect(stdout).toMatch(/^[1-9]\d* passed, 0 failed/m);
   });
 
   it("each entry can be imported", async () => {
