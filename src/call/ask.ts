@@ -225,8 +225,10 @@ export async function misfitOf(
   if (inputSchema === undefined) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object without some fields is one
   const loose = JSON.parse(JSON.stringify(inputSchema), withoutTexts) as JsonObject;
+  const parse = (schema: JsonObject) => toSchema(schema, { name, role: "input" }).parse(edited);
   try {
-    const parsed = await toSchema(loose, { name, role: "input" }).parse(edited);
+    if ((await parse(inputSchema)).ok) return undefined; // `not` and `oneOf` forbid more once the form of texts is left out
+    const parsed = await parse(loose);
     return parsed.ok ? undefined : describeIssues(parsed.issues);
   } catch {
     return undefined; // the schema of a server's question may be one that nobody can read

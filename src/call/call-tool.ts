@@ -153,11 +153,9 @@ export async function callWith<Sent, Given>(
   const { scope, end } = openScope({ tool: name, callId: "call_0", powers, from: around }, host);
   const opened = openPowers({ scope, kinds: allKinds, signal: run.stop.signal }, host);
   try {
-    const context = {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool is called with an object of arguments
-      ...contextOf(tool, args as JsonObject, { run, gate, around, label }),
-      ...opened.handles,
-    };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tool is called with an object of arguments
+    const own = contextOf(tool, args as JsonObject, { run, gate, around, label });
+    const context = Object.assign(own, opened.handles);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of the tool has read it
     const value = await within(host, scope, () => tool.execute(parsed.value as never, context));
     const checked = await output?.parse(withoutFiles(value));
@@ -186,28 +184,16 @@ function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: D
   const call = wholeCall({ name: tool.name, arguments: args });
   const key = "call/0";
   const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), around };
-  return Object.assign(new SeenByNow(label, around), {
+  const context = {
     signal: run.stop.signal,
     callId: call.id,
     idempotencyKey: idempotencyKeyOf(run, key),
     progress: () => undefined,
     call,
     run: openCallScope(place, run).run,
+    label,
     ...waitsOfProgram(tool, run, call.id),
-  });
-}
-
-/** The label of a call and of what runs inside it have read. A class because V8 keeps the getters of literals. */
-class SeenByNow implements Pick<ToolContext, "label"> {
-  readonly #own: Label;
-  readonly #around: OpenCall;
-
-  constructor(own: Label, around: OpenCall) {
-    this.#own = own;
-    this.#around = around;
-  }
-
-  get label(): Label {
-    return joinLabels(this.#own, this.#around.seen);
-  }
+  };
+  const get = (): Label => joinLabels(label, around.seen);
+  return Object.defineProperty(context, "label", { enumerable: true, get }); // V8 keeps the getter of a literal
 }

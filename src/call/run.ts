@@ -262,10 +262,20 @@ function contextOf(work: OngoingCall): ToolContext {
  * are behind getters of the prototype.
  */
 class CallContext implements ToolContext {
+  /** A property of its own: a copy of the context that lost it would count as trusted. */
+  declare readonly label: Label;
   readonly callId: string;
   readonly run: CallScope;
   readonly progress: (value: Json) => void;
   readonly #work: OngoingCall;
+
+  static readonly #label = {
+    enumerable: true,
+    get(this: CallContext): Label {
+      const { at, around } = this.#work;
+      return joinLabels(at.learned.label, around.seen);
+    },
+  };
 
   constructor(work: OngoingCall) {
     const { at, ready } = work;
@@ -279,11 +289,7 @@ class CallContext implements ToolContext {
     };
     this.progress = progress;
     this.#work = work;
-  }
-
-  get label(): Label {
-    const { at, around } = this.#work;
-    return joinLabels(at.learned.label, around.seen);
+    Object.defineProperty(this, "label", CallContext.#label);
   }
 
   get signal(): AbortSignal {

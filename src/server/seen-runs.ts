@@ -32,10 +32,10 @@ export async function questionsSeen({
   query: { after, limit },
 }: Asked): Promise<readonly WaitingQuestion[]> {
   const { prefix, agents: own, mayUse } = caller;
-  const known = (served.agents ?? []).map(({ name }) => name).filter(mayUse); // also those that work for one of their own
+  const known = (served.agents ?? []).map(({ name }) => name); // also those that work for one of their own
   return runs.waiting({
     prefix,
-    ...(own === undefined ? {} : { agents: [...own, ...known] }),
+    ...(own === undefined ? {} : { agents: [...own, ...known].filter(mayUse) }),
     ...(after === undefined ? {} : { after: placeIn(after, prefix) }),
     ...(limit === undefined ? {} : { limit: Number(limit) }),
   });

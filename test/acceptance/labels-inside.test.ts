@@ -175,6 +175,27 @@ describe("a plain skill", () => {
   });
 });
 
+describe("the label in the context of a tool", () => {
+  it("is that of all that was read before, in a copy of the context too, however the tool is called", async () => {
+    const seen: unknown[] = [];
+    const look = tool({
+      ...about,
+      name: "look",
+      effect: "read",
+      execute: async (_args, context) => {
+        seen.push(context.label.integrity, { ...context }.label.integrity);
+        await reader()("?");
+        seen.push(context.label.integrity);
+      },
+    });
+    const made = tool({ ...about, name: "made", trusted: true, execute: () => call(look, {}) });
+    await run([calling("made"), calling("look"), "done"], [made, look]);
+    await callTool([look], { name: "look", arguments: {} });
+    const one = ["trusted", "trusted", "untrusted"];
+    expect(seen).toEqual([...one, "untrusted", "untrusted", "untrusted", ...one]);
+  });
+});
+
 describe("a memory", () => {
   it("has the label of what a run inside the write read: by the digest of its retention, by a tool of the author's", async () => {
     const digest = () => reader()("Sum up");

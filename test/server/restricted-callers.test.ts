@@ -20,6 +20,17 @@ describe("a caller who may not use an agent any more", () => {
     expect(await questionsOf(still)).toMatchObject([{ runId: "p" }]);
   });
 
+  it("is asked nothing by the calls of its tool, whatever name of them the application gave", async () => {
+    const store = sqliteRuns(runsFile());
+    const list = vi.spyOn(store, "questions");
+    const given = { store, agents: [payer(), talker()], mcp: { tools: ["pay"] }, work: false } as const;
+    await ask(serve({ ...given, principals: only("talker", "payer.pay") }), "GET /questions");
+    await ask(serve({ ...given, principals: only("payer") }), "GET /questions");
+    const asked = list.mock.calls.map(([, wanted]) => [...new Set(wanted?.agents)]);
+    expect(asked).toEqual([["talker"], ["payer", "payer.pay"]]);
+    store.close();
+  });
+
   it("gets pages of questions, each by one statement", async () => {
     const file = runsFile();
     const agents = [payer(), talker()];

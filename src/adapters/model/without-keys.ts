@@ -7,17 +7,15 @@ const withKey = /(?:auth(?:orization|entication)?|key|token|secret|password|cook
 /** The length below which a value is not replaced: it would occur in unrelated texts. */
 const shortest = 8;
 
-/** The word before the key of one header: `Bearer`, `Basic`, `Token`. */
-const scheme = /^[a-z-]+ +(?=\S+$)/i;
-
 /** Takes the keys of a request out of a text. */
 export type KeyScrub = (text: string) => string;
 
 /** The function that takes the keys among the fields of a request out of its server's words of failure: some servers repeat them, and these words are told, kept and shown. */
 export function keyScrub(sent: Iterable<readonly [string, unknown]>): KeyScrub {
   const found = [...sent].flatMap(([name, value]) => {
-    const key = typeof value === "string" ? value.trim().replace(scheme, "") : "";
-    return withKey.test(name) && key.length >= shortest ? [key] : [];
+    if (typeof value !== "string" || !withKey.test(name)) return [];
+    const keys = [value.trim(), ...value.split(/[\s;=]+/)]; // the key may stand behind a word, as `Bearer`, or beside others, as in a cookie
+    return keys.filter(({ length }) => length >= shortest);
   });
   return (text) => found.reduce((told, key) => told.replaceAll(key, "[key]"), text);
 }

@@ -226,9 +226,10 @@ async function mcpPlace(answer: (method: string) => object | undefined): Promise
 }
 
 it.each([
-  ["authorization", "Bearer sk-live-1234", "Bearer [key]"],
-  ["authorization", "Token sk-live-1234", "Token [key]"],
-  ["Proxy-Authorization", "Basic bWU6c2VjcmV0", "Basic [key]"],
+  ["authorization", "Bearer sk-live-1234", "[key]"],
+  ["authorization", "Token sk-live-1234", "[key]"],
+  ["Proxy-Authorization", "Basic bWU6c2VjcmV0", "[key]"],
+  ["CLIENT_SECRET", "correct horse", "[key]"],
   ["x-goog-api-key", "sk-live-1234", "[key]"],
   ["cookie", "session=12345678", "[key]"],
   ["PGPASSWORD", "correct-horse", "[key]"],

@@ -174,6 +174,26 @@ describe("arguments of a person", () => {
     await expect(answered(jsonSchema, { code: [] })).rejects.toMatchObject({ code: "edit-invalid" });
   });
 
+  it.each([
+    [
+      {
+        oneOf: [
+          { type: "string", maxLength: 3 },
+          { type: "string", minLength: 4 },
+        ],
+      },
+      "ab",
+    ],
+    [{ type: "string", not: { pattern: "^admin" } }, "Ada"],
+    [{ const: { pattern: "x" } }, { pattern: "x" }],
+  ])(
+    "are kept where the schema has them, also by a form of texts that it forbids: %#",
+    async (code, given) => {
+      const schema = { type: "object", properties: { code } };
+      await expect(answered(schema, { code: given })).resolves.toBeUndefined();
+    },
+  );
+
   it("are kept where nobody can read the schema, as that of a server may be", async () => {
     await expect(answered({ type: "object", $ref: "#/nowhere" }, { code: "x" })).resolves.toBeUndefined();
   });
