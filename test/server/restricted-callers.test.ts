@@ -31,6 +31,20 @@ describe("a caller who may not use an agent any more", () => {
     store.close();
   });
 
+  it("sees no question of another caller where the author's own store gives all of them", async () => {
+    const file = runsFile();
+    const agents = [payer()];
+    const principals = ["web", "desk"].map((name) => ({ name, tokens: [hashToken(`${name}-token`)] }));
+    const before = serving(file, { agents, principals });
+    const headers = { authorization: "Bearer desk-token", "content-type": "application/json" };
+    await ask(before, "POST /runs", { body: { agent: "payer", input: "Pay Ada" }, headers });
+    const all = sqliteRuns(file);
+    await until(async () => (await all.questions())[0]);
+    const store = { ...all, questions: () => all.questions() };
+    expect(await questionsOf(serve({ store, agents, principals, work: false }))).toEqual([]);
+    all.close();
+  });
+
   it("gets pages of questions, each by one statement", async () => {
     const file = runsFile();
     const agents = [payer(), talker()];
