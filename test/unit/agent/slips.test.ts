@@ -13,6 +13,11 @@ const about = { name: "t", description: "", execute: () => 1 };
 
 it.each<[what: string, begin: () => unknown, told: RegExp]>([
   [
+    "a fraction of a call at a time",
+    () => agent({ name: "a", model, concurrency: 1.5 }),
+    /^Agent "a": `concurrency` must be a whole number of at least 1, or Infinity, got 1.5/,
+  ],
+  [
     "a schema that was not awaited",
     () => tool({ ...about, inputSchema: any(Promise.resolve({ type: "object" })) }),
     /^The input schema of "t" cannot be used: it is a promise \(`await` it\)/,
