@@ -102,6 +102,11 @@ it.each<[what: string, begin: () => unknown, told: RegExp]>([
     () => runMatchers.toHaveEnded.call(any({}), any("Done."), "answered"),
     /^What `expect\(\)` of a run is given: it must be the result of a run, got a string/,
   ],
+  [
+    "a checkpoint as its text",
+    () => agent({ name: "a", model }).resume(any("{}")),
+    /cannot go on from this checkpoint: it is a text; give what `JSON.parse\(text\)` returns$/,
+  ],
   ["no options of a plan", () => planTool(any(null)), /^planTool\(\): it must be an object, got null/],
   [
     "no call among tools",
