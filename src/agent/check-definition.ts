@@ -37,7 +37,7 @@ import {
 import type { AnyDefinition } from "./definition.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
-import { closed, strayReason, unknownTool } from "../error/check-shape.ts";
+import { atOnce, closed, strayReason, unknownTool } from "../error/check-shape.ts";
 import { otherWord } from "../error/other-words.ts";
 
 const list: Shape<readonly unknown[]> = listOf(anything);
@@ -181,7 +181,7 @@ const definitionShapes: { readonly [Field in keyof Required<AnyDefinition>]: Sha
   toolChoice: toolChoiceShape,
   examples: listOf(example, "a list of worked examples"),
   lastTurn: oneOf("tools", "answer"),
-  concurrency: number,
+  concurrency: atOnce,
   executor: having("an executor", "execute"),
   endOn: listOf(oneOf(...endCauses), "a list of what ends a run"),
   metadata: record,

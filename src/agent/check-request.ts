@@ -16,7 +16,7 @@ import {
   shapeOf,
   string,
 } from "../util/shape.ts";
-import { closed } from "../error/check-shape.ts";
+import { atOnce, closed } from "../error/check-shape.ts";
 import type { ChatRequest } from "../model/chat.ts";
 import { toolChoiceShape } from "../model/setting-shapes.ts";
 import type { Patience } from "../model/patience.ts";
@@ -79,7 +79,7 @@ const execute = {
   hooks: anything,
   recover: anything,
   budget: anything,
-  concurrency: anything,
+  concurrency: optional(atOnce),
   journal: anything,
   onEvent: anything,
   signal: anything,

@@ -72,7 +72,6 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   checkIds(options.calls);
   const calls = options.calls.map(readableCall);
   const { policy = allowListed, hooks = [], recover = {}, budget = {}, concurrency } = options;
-  checkConcurrency(concurrency);
   const listed = allowList(name, options.tools);
   checkRecoveryRules(recover, { where: "execute()", known: [...listed.tools.keys()] });
   const allowed = annotated({ ...listed, tools: withRecoveries(listed.tools, recover) }, policy);
@@ -111,12 +110,6 @@ export async function executeWith(options: ExecuteRequest, host: Host): Promise<
   } finally {
     unlink();
   }
-}
-
-function checkConcurrency(concurrency: number | undefined): void {
-  if (concurrency === undefined || concurrency >= 1) return;
-  const reason = "`concurrency` must be at least 1.";
-  throw new WritError("definition-invalid", { where: "execute()", reason });
 }
 
 /** Checks that each call has an id of its own, because results are returned by id. */

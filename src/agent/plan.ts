@@ -111,10 +111,8 @@ function onlyOf(skills: ReadonlyMap<string, PlannedSkill>): ChosenSkill | undefi
   return { skill, fact: { type: "skill-chosen", skill: skill.name, by: "only" } };
 }
 
-function checkOptions({ name, concurrency, driver, routing }: AnyDefinition): void {
+function checkOptions({ name, driver, routing }: AnyDefinition): void {
   const where = `Agent "${name}"`;
-  if (concurrency !== undefined && !(concurrency >= 1))
-    throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
   if (typeof driver === "string" && !driverChoices.includes(driver))
     throw new WritError("definition-invalid", {
       where,

@@ -142,14 +142,17 @@ function answerTo(finder: Finder, args: FindArguments): string {
   if (query.trim() === "" && names.length === 0) return listOf([...byName.keys()], offset);
   const unknown = names.filter((name) => !byName.has(name));
   const found = foundBy(finder, args);
-  const left = query.trim() === "" ? 0 : search(query).length - offset - limit;
+  const fitting = query.trim() === "" ? 0 : search(query).length;
+  const left = fitting - offset - limit;
   return [
     ...unknown.map((name) => `There is no tool ${JSON.stringify(name)}${didYouMean(name, byName.keys())}`),
     found.length > 0
       ? "These can be called from now on:"
-      : unknown.length === 0
-        ? "No tool fits. Try other words, or list all names by giving nothing."
-        : "Nothing was found.",
+      : fitting > 0
+        ? `There are no more: ${fitting} fit in all.`
+        : unknown.length === 0
+          ? "No tool fits. Try other words, or list all names by giving nothing."
+          : "Nothing was found.",
     ...found.map((each) => lineOf(each, names.includes(each.name))),
     ...(left > 0 ? [`[${left} more fit less well; go on with offset ${offset + limit}]`] : []),
   ].join("\n");

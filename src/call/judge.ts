@@ -15,7 +15,7 @@ import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { argumentProblem } from "../tool/wrong-values.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
+import { copyOfJson, type Json } from "../util/json.ts";
 import { after, leaveUnheard, type Maybe } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -34,6 +34,7 @@ import {
   unguarded,
   writtenByPerson,
 } from "./refused.ts";
+import { readPlan } from "./read-plan.ts";
 import { notRun } from "./settle.ts";
 import { asAnswered, goneTool, standingOf, stillRefused } from "./standing-call.ts";
 import { fingerprintOf } from "./step.ts";
@@ -193,17 +194,8 @@ export function checkCall(call: Call): Maybe<Fate> {
   if (proposed.malformed !== undefined)
     return invalid(proposed, tool, { problem: `the arguments cannot be read: ${proposed.malformed}` });
   call.times?.checks();
-  return after(tool.input.parse(copyOf(proposed.arguments)), weigh, { at: call, tool });
-}
-
-/** Copies the model's arguments: changes by a schema or a tool must not reach the transcript. */
-function copyOf(value: Json): Json {
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (!isJsonObject(value)) return value;
-  const copy: Record<string, Json> = { ...value };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of the copy
-  for (const key in copy) copy[key] = copyOf(copy[key] as Json);
-  return copy;
+  const parsed = tool.input.parse(copyOfJson(proposed.arguments)); // changes by a schema or a tool must not reach the transcript
+  return after(tool.plans === true ? after(parsed, readPlan, call) : parsed, weigh, { at: call, tool });
 }
 
 interface Read {

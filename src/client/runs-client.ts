@@ -97,7 +97,8 @@ export interface RunsClient {
 export function runsClient(options: RunsClientOptions): RunsClient {
   const { requestOf, send, read, told } = asking(options);
   const get = <Answer>(path: string): Promise<Answer> => told("GET", path);
-  const post = <Answer>(path: string, body: object): Promise<Answer> => told("POST", path, body);
+  const post = async <Answer>(id: string, part: string, body: object): Promise<Answer> =>
+    told("POST", of(id, part), body);
   const events: RunsClient["events"] = (
     id,
     { after = 0, inside = false, signal = new AbortController().signal } = {},
@@ -115,7 +116,7 @@ export function runsClient(options: RunsClientOptions): RunsClient {
       const { agents } = await get<{ agents: readonly { readonly name: string }[] }>("/agents");
       return agents.map(({ name }) => name);
     },
-    start: (agent, input, options = {}) => post("/runs", { agent, input, ...options }),
+    start: (agent, input, options = {}) => told("POST", "/runs", { agent, input, ...options }),
     events,
     async result(id, { signal = new AbortController().signal } = {}) {
       const patience = patienceUntil(signal);
@@ -134,23 +135,33 @@ export function runsClient(options: RunsClientOptions): RunsClient {
       }
     },
     async waiting(wanted = {}) {
-      const path = typeof wanted === "string" ? of(wanted, "/questions") : `/questions?${pageOf(wanted)}`;
+      const isOfRun = typeof wanted === "string" || "id" in wanted;
+      const path = isOfRun ? of(wanted, "/questions") : `/questions?${pageOf(wanted)}`;
       return (await get<{ questions: readonly WaitingQuestion[] }>(path)).questions;
     },
-    answer: (id, key, answer) => post(of(id, "/answers"), { key, ...answer }),
-    settle: (id, call, settled) => post(of(id, "/settle"), { call, ...settled }),
-    signal: (id, signal) => post(of(id, "/signals"), signal),
-    cancel: (id, reason) => post(of(id, "/cancel"), { reason }),
-    retry: (id) => post(of(id, "/retry"), {}),
-    fork: (id, options) => post(of(id, "/fork"), options),
-    erase: (id) => told("DELETE", of(id)),
-    eraseSession: (id) => told("DELETE", of(id, "", "/sessions/")),
-    list: async (wanted = {}) => (await get<{ runs: readonly ShownRun[] }>(`/runs?${queryOf(wanted)}`)).runs,
-    show: (id) => get(of(id)),
+    answer: (id, key, answer) => post(id, "/answers", { key, ...answer }),
+    settle: (id, call, settled) => post(id, "/settle", { call, ...settled }),
+    signal: (id, signal) => post(id, "/signals", signal),
+    cancel: (id, reason) => post(id, "/cancel", { reason }),
+    retry: (id) => post(id, "/retry", {}),
+    fork: (id, options) => post(id, "/fork", options),
+    erase: async (id) => told("DELETE", of(id)),
+    eraseSession: async (id) => told("DELETE", of(id, "", "/sessions/")),
+    async list(wanted = {}) {
+      if (wanted.before !== undefined) idOf(wanted.before);
+      return (await get<{ runs: readonly ShownRun[] }>(`/runs?${queryOf(wanted)}`)).runs;
+    },
+    show: async (id) => get(of(id)),
   };
 }
 
-const of = (id: string, part = "", kind = "/runs/"): string => kind + encodeURIComponent(id) + part;
+const of = (id: unknown, part = "", kind = "/runs/"): string => kind + encodeURIComponent(idOf(id)) + part;
+
+/** @throws TypeError for a run in place of its id, and for anything else that is not a text */
+function idOf(given: unknown): string {
+  if (typeof given === "string") return given;
+  throw new TypeError("runsClient() needs an id as text; of a run give `run.id`");
+}
 
 /** The page of questions, in the form that a server reads. */
 function pageOf({ after, limit }: Pick<QuestionFilter, "after" | "limit">): string {

@@ -1,7 +1,17 @@
 import { asSentence } from "../util/as-sentence.ts";
-import { checkArguments } from "../error/check-shape.ts";
+import { checkArguments, closed } from "../error/check-shape.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { callable, list, misfitText, object, record, type Shape, string } from "../util/shape.ts";
+import {
+  anything,
+  callable,
+  list,
+  misfitText,
+  object,
+  optional,
+  record,
+  type Shape,
+  string,
+} from "../util/shape.ts";
 import { type ReplyMessage, type ReplyPart, textOf } from "../message/message.ts";
 import type { Reply } from "../model/assemble.ts";
 import type { AllowList } from "../policy/allow-list.ts";
@@ -107,7 +117,20 @@ function copiedWords(source: string): Required<TextRefusal> {
   return { reason, feedback };
 }
 
-const someProtocol = object({ name: string, conversation: callable, read: callable, feedback: callable });
+const protocolFields: { readonly [Field in keyof Required<TextProtocol>]: Shape<unknown> } = {
+  name: string,
+  conversation: callable,
+  read: callable,
+  feedback: callable,
+  maxRetries: anything,
+  format: anything,
+  cut: anything,
+  question: optional(callable),
+  plainAnswers: anything,
+  partialAnswer: optional(callable),
+  plainResults: anything,
+};
+const someProtocol = closed(protocolFields);
 const someConversation = object({ messages: list(record) });
 
 /** Runs functions of the author's protocol. @throws WritError `driver-failed` if one throws, or returns something else than it must */

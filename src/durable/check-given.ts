@@ -31,7 +31,11 @@ const idOfRun = shapeOf(
   (value) => typeof value === "string",
   (value) => (fits(isRun, value) ? "a run: give `run.id`" : kindOf(value)),
 );
-const which = closed({ id: optional(filled), session: optional(filled) });
+const which = refined(
+  closed({ id: optional(filled), session: optional(filled) }),
+  "must have either the `id` of a run or a `session`",
+  (given) => (given.id === undefined) !== (given.session === undefined),
+);
 
 const limit = optional(
   refined(count, "must be a whole number", (most) => Number.isInteger(most) || most === Infinity),
@@ -72,11 +76,11 @@ const shapes: Readonly<Record<Given, Shape<unknown>>> = {
     ),
   }),
   cancel: optional(string),
-  erase: refined(
-    which,
-    "must have either the `id` of a run or a `session`",
-    (given) => (given.id === undefined) !== (given.session === undefined),
-  ),
+  erase: {
+    wanted: which.wanted,
+    misfit: (value) =>
+      fits(isRun, value) ? { path: "", reason: "is a run: give `{ id: run.id }`" } : which.misfit(value),
+  },
   events: closed({ after: optional(either(count, map(count))), inside: optional(boolean), signal }),
   fork: record,
   import: string,

@@ -1,6 +1,6 @@
 import { asSentence } from "../util/as-sentence.ts";
 import { didYouMean } from "../util/nearest.ts";
-import { type Fitting, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
+import { type Fitting, fits, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
 import { fieldMeant } from "./other-words.ts";
 import { WritError } from "./writ-error.ts";
 
@@ -22,6 +22,13 @@ export function checkArguments(
 export const fromOne: Shape<number> = shapeOf(
   "a whole number of at least 1",
   (value) => typeof value === "number" && Number.isSafeInteger(value) && value >= 1,
+  shownValue,
+);
+
+/** How many of something may be at work at a time. */
+export const atOnce: Shape<number> = shapeOf(
+  "a whole number of at least 1, or Infinity",
+  (value) => value === Infinity || fits(fromOne, value),
   shownValue,
 );
 

@@ -159,6 +159,7 @@ const checkpointShape = object({
 
 /** The fault of a value given as a checkpoint; undefined for a valid one. Its transcript is read separately. */
 export function checkpointFault(value: unknown): string | undefined {
+  if (typeof value === "string") return "it is a text; give what `JSON.parse(text)` returns";
   const json = toJson(isJsonObject(value) ? { ...value, transcript: null } : value); // the transcript can be very long
   return json.ok ? misfitText(checkpointShape, value) : json.reason;
 }

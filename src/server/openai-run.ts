@@ -273,7 +273,7 @@ function endedAs(
   if (outcome.type === "answered")
     return { finish: finishes[outcome.finishReason] ?? "stop", usage, calls: [] };
   const code = "code" in outcome ? `${outcome.code}: ` : "";
-  const reason = `it is ${outcome.type}: ${code}${"message" in outcome ? outcome.message : outcome.reason}`;
+  const reason = `its outcome is "${outcome.type}": ${code}${"message" in outcome ? outcome.message : outcome.reason}`;
   throw new WritError("run-unanswered", { name: run, reason });
 }
 

@@ -215,6 +215,16 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A copy of JSON, whose lists and objects another may change. */
+export function copyOfJson(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOfJson);
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, Json> = { ...value };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of the copy
+  for (const key in copy) copy[key] = copyOfJson(copy[key] as Json);
+  return copy;
+}
+
 /** The object that a value is; one without fields for anything else. */
 export function asObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};

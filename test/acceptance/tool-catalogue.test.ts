@@ -209,6 +209,7 @@ describe("a catalogue of 300 tools", () => {
     expect(await ask({ query: "teleport" })).toBe(
       "ok: No tool fits. Try other words, or list all names by giving nothing.",
     );
+    expect(await ask({ query: "contract", offset: 60 })).toBe("ok: There are no more: 60 fit in all.");
     expect(await ask({ query: "contract" })).toMatch(/\n\[55 more fit less well; go on with offset 5\]$/);
     expect(await ask({ query: "contract", offset: 55 })).toMatch(/^ok: These can[^]*(?!more fit)/);
     expect(await ask({ query: 7 })).toMatch(/^(?:ok|invalid)/);

@@ -45,6 +45,23 @@ describe("a client of a server", () => {
     },
   );
 
+  it("refuses a run in place of its id, and asks nobody", async () => {
+    const fetch = vi.fn<() => Promise<Response>>(async () => Response.json({ questions: [], runs: [] }));
+    const runs = runsClient({ url: "https://agents.example", fetch });
+    const run = { id: "a", agent: "talker" } as never;
+    const asked = [
+      () => runs.show(run),
+      () => runs.result(run),
+      () => runs.waiting(run),
+      () => runs.cancel(run),
+      () => runs.erase(run),
+      () => runs.list({ before: run }),
+      () => Array.fromAsync(runs.events(run)),
+    ];
+    for (const each of asked) await expect(each()).rejects.toThrow("give `run.id`");
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   it("starts a run, hears its words, and reads what became of it", async () => {
     const { runs } = await over(serving(runsFile(), { agents: [talker(), payer()] }));
     expect(await runs.agents()).toEqual(["talker", "payer"]);
@@ -313,7 +330,7 @@ describe("in a browser", () => {
     const { code, imports } = output[0];
     expect(imports).toEqual([]);
     expect(code).not.toMatch(/node:|\bprocess\b|\bBuffer\b/);
-    expect(code.length).toBeLessThan(9050);
+    expect(code.length).toBeLessThan(9400);
     const server = serving(runsFile(), { agents: [talker()] });
     const page = createContext({
       Request,

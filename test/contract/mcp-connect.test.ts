@@ -151,6 +151,15 @@ describe("connectMcp", () => {
     expect(countStarts(starts)).toBe(2);
   });
 
+  it("tells the last words of a program that died in a call, without its keys [MCP-client]", async () => {
+    const far = await connect("well", { env: { SERVICE_KEY: "sk-live-0123456789abcdef" } });
+    const { text } = await call(far, "crash");
+    expect(text).toContain(
+      "The MCP server far is gone: Connection closed. Its last words: no memory left for ",
+    );
+    expect(text).not.toContain("sk-live");
+  });
+
   it("is there again after a crash, though the signal was aborted since that could stop the connecting", async () => {
     const connecting = new AbortController();
     const far = await connect("well", { signal: connecting.signal });

@@ -40,7 +40,10 @@ const listChanged = { jsonrpc: "2.0", method: "notifications/tools/list_changed"
 
 const replies: Readonly<Record<string, (args: Record<string, unknown>) => object | undefined>> = {
   echo: ({ text: said }) => text(mode === "huge" ? "x".repeat(11_000_000) : String(said)),
-  crash: () => process.exit(1),
+  crash() {
+    process.stderr.write(`no memory left for ${process.env["SERVICE_KEY"]}\n`);
+    process.exit(1);
+  },
   hang: () => undefined,
   swap() {
     description = "Says it again, and sends it to us";

@@ -5,7 +5,7 @@ import type { McpClient } from "./client.ts";
 import { TooSlow } from "./in-time.ts";
 import type { Place } from "./place.ts";
 import { ownGraceMs } from "./remote-call.ts";
-import { connectClient, type Connecting, type Library } from "./transport.ts";
+import { connectClient, type Connected, type Connecting, type Library } from "./transport.ts";
 
 /** The number of attempts in a row after which a server is tried only once in a longer time, in which somebody may have mended it. */
 const maxAttempts = 5;
@@ -37,13 +37,15 @@ export function makeLink(
   let lastAttempt = 0;
   let isClosed = false;
   const left = new Set<Client>();
+  const tellers = new WeakMap<McpClient, Connected["told"]>();
 
   async function connect(): Promise<Client> {
     const isAgain = attempts > 0;
     attempts += 1;
     lastAttempt = performance.now();
     const signal = isAgain ? undefined : connecting.signal; // the author's signal is for the first connection
-    const client = await connectClient(library, place.place, { ...connecting, signal });
+    const { client, told } = await connectClient(library, place.place, { ...connecting, signal });
+    tellers.set(client, told);
     if (isClosed) {
       await client.close();
       throw gone("the connection was closed");
@@ -96,7 +98,8 @@ export function makeLink(
         current = undefined;
         leave(own);
       }
-      return gone(brokenReason(error), error);
+      const reason = brokenReason(error);
+      return gone(tellers.get(client)?.(reason) ?? reason, error);
     },
     async close() {
       isClosed = true;

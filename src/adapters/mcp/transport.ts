@@ -63,7 +63,7 @@ function faultOfProgram({ command, args = [] }: McpProgram): string | undefined 
   return Array.isArray(args) ? undefined : "`args` must be a list.";
 }
 
-/** The most characters kept of a program's standard error, for the author only. */
+/** The most characters kept of a program's standard error. */
 const keptWords = 500;
 
 export interface Connecting {
@@ -78,25 +78,35 @@ export interface Connecting {
   readonly elicit?: ((asked: Elicited) => Promise<ElicitedAnswer>) | undefined;
 }
 
+/** A client, and what is told of a failure: with the last words of a program, without keys. */
+export interface Connected {
+  readonly client: McpClient.Client;
+  readonly told: (failure: string) => string;
+}
+
 /** Connects a new client. @throws WritError `mcp-unusable`; the reason of the signal if it is aborted */
 export async function connectClient(
   library: Library,
   place: Place,
   connecting: Connecting,
-): Promise<McpClient.Client> {
+): Promise<Connected> {
   const { name, timeoutMs, signal } = connecting;
   const signIn = "url" in place && place.signIn !== undefined ? await signingIn(place.signIn) : undefined;
   const scrub = scrubFor(place, signIn);
   for (let isSecond = false; ; isSecond = true) {
     const client = newClient(library, place, connecting);
     const { transport, words } = transportTo(library, place, signIn?.provider);
+    const told = (failure: string): string => {
+      const said = scrub(words());
+      return visible(said === "" ? failure : `${asSentence(failure)} Its last words: ${said}`);
+    };
     try {
       const connect = (signal: AbortSignal): Promise<void> =>
         client.connect(transport, { timeout: timeoutMs, signal });
       await inTime(connect, { timeoutMs, signal, what: "connecting" });
       receiveWithoutKeys(transport, scrub);
       if (signIn !== undefined && "finishAuth" in transport) signInAgain(library, transport, signIn);
-      return client;
+      return { client, told };
     } catch (error) {
       void client.close().catch(() => undefined);
       signal?.throwIfAborted();
@@ -106,10 +116,8 @@ export async function connectClient(
         if ("finishAuth" in transport) await transport.finishAuth(back);
       } catch (thrown) {
         const cause = errorWithoutKeys(thrown, scrub);
-        const said = scrub(words());
-        const what = failureOf(cause, place);
-        const reason = said === "" ? what : `${asSentence(what)} Its last words: ${said}`;
-        throw new WritError("mcp-unusable", { server: name, reason: visible(reason) }, { cause });
+        const reason = told(failureOf(cause, place));
+        throw new WritError("mcp-unusable", { server: name, reason }, { cause });
       }
     }
   }

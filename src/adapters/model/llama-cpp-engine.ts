@@ -15,6 +15,7 @@ import { startsWith, type Segment } from "./llama-cpp-prompt.ts";
 import { openRuntime, type LlamaRuntime } from "./llama-cpp-runtime.ts";
 import { slotQueue, type SlotQueue } from "./llama-cpp-slots.ts";
 import { promptWriter, type PromptWriter } from "./llama-cpp-template.ts";
+import { catalogue } from "../model-files/catalogue.ts";
 
 /** The key of an engine: two models with the same file and options share one. */
 export interface EngineOptions {
@@ -103,7 +104,10 @@ export function holdEngine(options: EngineOptions): EngineHold {
 
 async function loadEngine(options: EngineOptions): Promise<Engine> {
   const { path, name, parallel } = options;
-  if (!existsSync(path)) throw new WritError("model-file-missing", { path, name });
+  if (!existsSync(path)) {
+    const listed = catalogue.find((entry) => entry.name === name) ?? catalogue[0];
+    throw new WritError("model-file-missing", { path, name: listed?.name ?? name });
+  }
   const summary = readGgufSummary(path);
   const runtime = await openRuntime(options);
   const model = await loadModel(runtime, path);

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { checkArguments } from "../../error/check-shape.ts";
 import type { Model, ModelFeatures, ModelSettings } from "../../model/model.ts";
 import { settingShapes } from "../../model/setting-shapes.ts";
-import { anything, boolean, optional, string } from "../../util/shape.ts";
+import { anything, boolean, filled, optional, string } from "../../util/shape.ts";
 import { modelPath } from "../model-files/cache.ts";
 import { readGgufSummary } from "./llama-cpp-file.ts";
 import { type LlamaCppSource, withoutUndefined } from "./llama-cpp-source.ts";
@@ -78,6 +79,7 @@ const known: OptionShapes<LlamaCppOptions> = {
  * ```
  */
 export function llamaCpp(pathOrName: string, options: LlamaCppOptions = {}): LlamaCppModel {
+  checkArguments("llamaCpp()", { pathOrName }, { pathOrName: filled });
   knownOptions("llamaCpp", options, known);
   const { gpu = false, parallel = 1, threads, contextSize, template } = options;
   atLeastOne("llamaCpp", { parallel, threads, contextSize, maxOutputTokens: options.maxOutputTokens });

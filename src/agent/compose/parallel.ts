@@ -12,9 +12,9 @@ import {
   type OutputOfOne,
 } from "./members.ts";
 import { together } from "./together.ts";
-import { checkShape, closed } from "../../error/check-shape.ts";
+import { atOnce, checkShape, closed } from "../../error/check-shape.ts";
 import { wholeJson } from "../../util/json.ts";
-import { anything, callable, either, having, optional } from "../../util/shape.ts";
+import { callable, either, having, optional } from "../../util/shape.ts";
 
 /** Agents that run side by side: a list, or an object with names for them. */
 export type ParallelAgents = readonly Runnable[] | Readonly<Record<string, Runnable>>;
@@ -50,7 +50,7 @@ export interface AggregateOptions<Aggregated> extends ParallelOptions {
  * the others are cancelled.
  *
  * @throws WritError `name-taken` if two agents have one name: give one of them another, `parallel({ first: a, second: a })`;
- * `definition-invalid` for no agents, a value that is not an agent, a `concurrency` below 1, or an `aggregate` that names other agents
+ * `definition-invalid` for no agents, a value that is not an agent, a `concurrency` that is no whole number from 1 on, or an `aggregate` that names other agents
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -87,7 +87,6 @@ export function parallel(
   const members = membersOf(agents, "parallel()");
   const names = members.map(({ name }) => name);
   checkNames(members, "parallel()");
-  checkConcurrency(concurrency, "parallel()");
   checkAggregate(aggregate, members);
   return composite({
     name: `parallel(${names.join(", ")})`,
@@ -109,12 +108,6 @@ export function parallel(
       return askAuthor({ place: "aggregate", name: "aggregate", ask }, run);
     },
   });
-}
-
-/** @throws WritError `definition-invalid` for a number below 1 */
-export function checkConcurrency(concurrency: number, where: string): void {
-  if (concurrency >= 1) return;
-  throw new WritError("definition-invalid", { where, reason: "`concurrency` must be at least 1." });
 }
 
 /** The value that an author's function made. @throws TypeError for one of which an answer would show nothing */
@@ -142,4 +135,4 @@ function checkAggregate(
 }
 
 const selects = either(callable, having("majorityVote(), bestOf() or weighted()", "pick"));
-const shape = closed({ concurrency: anything, aggregate: optional(selects) });
+const shape = closed({ concurrency: optional(atOnce), aggregate: optional(selects) });

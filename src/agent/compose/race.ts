@@ -1,8 +1,8 @@
-import { checkShape, closed } from "../../error/check-shape.ts";
-import { anything } from "../../util/shape.ts";
+import { atOnce, checkShape, closed } from "../../error/check-shape.ts";
+import { optional } from "../../util/shape.ts";
 import { type Composite, composite } from "./composite.ts";
 import { inputOfAll, type InputOfAll, membersOf, type OutputOfOne } from "./members.ts";
-import { checkConcurrency, type OneOf, type ParallelAgents, type ParallelOptions } from "./parallel.ts";
+import type { OneOf, ParallelAgents, ParallelOptions } from "./parallel.ts";
 import { together } from "./together.ts";
 
 /**
@@ -10,7 +10,7 @@ import { together } from "./together.ts";
  * that fails loses; if all fail, the race ends like the last of them. With `{ concurrency: 1 }` each begins when the one before it has
  * failed. One agent may take part more than once. The winner is recorded, so that a replay has the same one.
  *
- * @throws WritError `definition-invalid` for no agents, a value that is not an agent, or a `concurrency` below 1
+ * @throws WritError `definition-invalid` for no agents, a value that is not an agent, or a `concurrency` that is no whole number from 1 on
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -28,7 +28,6 @@ export function race<const Agents extends ParallelAgents>(
 ): Composite<InputOfAll<OneOf<Agents>>, OutputOfOne<OneOf<Agents>>> {
   checkShape("race()", options, shape);
   const { concurrency = Infinity } = options;
-  checkConcurrency(concurrency, "race()");
   const members = membersOf(agents, "race()");
   return composite({
     name: `race(${members.map(({ name }) => name).join(", ")})`,
@@ -42,4 +41,4 @@ export function race<const Agents extends ParallelAgents>(
   });
 }
 
-const shape = closed({ concurrency: anything });
+const shape = closed({ concurrency: optional(atOnce) });

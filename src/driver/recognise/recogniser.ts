@@ -52,7 +52,10 @@ export function recogniser(tools: readonly (KnownTool | Tool)[], mode: Recognise
   checkOptions("recogniser()", { mode }, { mode: oneOf(...recogniserModes) });
   const known = knownTools(tools);
   let words: CallWords | undefined;
-  const read: Recogniser["read"] = (text, options = {}) => recognise(text, { known, mode, options });
+  const read: Recogniser["read"] = (text, options = {}) => {
+    checkArguments("read() of recogniser()", { text }, { text: string });
+    return recognise(text, { known, mode, options });
+  };
   return {
     read,
     stream() {

@@ -166,7 +166,7 @@ class KeptAccount implements Account {
   #refused({ excess }: Extract<Reserved, { ok: false }>): Granted {
     const { field, limit, used, why = `${used} are used or reserved` } = excess;
     const per = typeof this.per === "number" ? `in ${this.per} ms` : `per ${this.per}`;
-    const message = `exceeded the ${field} of account "${this.key}": ${limit} ${per} (${why})`;
+    const message = `exceeded the ${field} limit of ${limit} ${per} of account "${this.key}" (${why})`;
     return { ok: false, excess: { field, limit, used, message, account: this.key } };
   }
 

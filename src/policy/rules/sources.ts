@@ -1,8 +1,10 @@
-import { closed, checkShape } from "../../error/check-shape.ts";
+import { checkArguments, checkShape, closed } from "../../error/check-shape.ts";
 import type { ValueSource } from "../../tool/parameters.ts";
-import { boolean, either, list, optional, refined, string } from "../../util/shape.ts";
+import { boolean, either, filled, list, optional, refined, string } from "../../util/shape.ts";
 
-const field = optional(either(string, list(string)));
+const field = optional(
+  refined(either(string, list(string)), "must name a field", ({ length }) => length > 0),
+);
 const foundOptions = refined(
   closed({ whole: optional(boolean), field, named: optional(boolean) }),
   "has `named`, which needs a `field` and `whole` not to be false",
@@ -36,6 +38,7 @@ export function foundIn(
   tool: string,
   options: { readonly whole?: boolean; readonly field?: Field; readonly named?: boolean } = {},
 ): ValueSource {
+  checkArguments("foundIn()", { tool }, { tool: filled });
   checkShape("foundIn()", options, foundOptions);
   const { named = false, whole = named, field } = options;
   return Object.freeze({
@@ -61,6 +64,7 @@ export function foundIn(
  * ```
  */
 export function listedBy(tool: string, options: { readonly field?: Field } = {}): ValueSource {
+  checkArguments("listedBy()", { tool }, { tool: filled });
   checkShape("listedBy()", options, listedOptions);
   const { field } = options;
   return Object.freeze({ type: "listed-by", tool, ...(field === undefined ? {} : { field }) });

@@ -358,7 +358,11 @@ describe.skipIf(missing !== undefined)("llama-cpp", () => {
 
   describe("file", () => {
     it("is missing, is text, is cut, is a folder", async () => {
-      await failure(ask(llamaCpp(join(folder, "nothing.gguf"))), "model-file-missing");
+      const missing = ask(llamaCpp(join(folder, "nothing.gguf")));
+      await expect(missing).rejects.toMatchObject({
+        code: "model-file-missing",
+        hint: expect.stringContaining("npx writ models pull smollm2-135m") as string,
+      });
       const text = join(folder, "text.gguf");
       writeFileSync(text, "this is not a model, whatever its name says");
       expect(await failure(ask(llamaCpp(text)), "model-file-invalid")).toContain("does not begin with GGUF");

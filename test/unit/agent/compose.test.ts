@@ -48,9 +48,15 @@ describe("the definition of a composition", () => {
       ],
       ["parallel(): it has no agents", () => parallel([] as never)],
       ["parallel(): undefined is not an agent", () => parallel([undefined] as never)],
-      ["parallel(): `concurrency` must be at least 1", () => parallel([a], { concurrency: 0 })],
+      [
+        "parallel(): `concurrency` must be a whole number of at least 1, or Infinity, got 0",
+        () => parallel([a], { concurrency: 0 }),
+      ],
       ["race(): it has no agents", () => race([] as never)],
-      ["race(): `concurrency` must be at least 1", () => race([a], { concurrency: 0 })],
+      [
+        "race(): `concurrency` must be a whole number of at least 1, or Infinity, got 1.5",
+        () => race([a], { concurrency: 1.5 }),
+      ],
       ['race(): it has the unknown field "max"', () => race([a], { max: 1 } as never)],
       [
         "repeat(): `max` must be a whole number of at least 1, and is 0",
@@ -106,7 +112,7 @@ describe("the definition of a composition", () => {
     for (const open of [z.string(), { type: "number" }, z.union([z.literal("x"), z.string()])])
       expect(() => branch({ on: on(open), cases: { x: a } as never })).not.toThrow();
     const nested = pipe(a, race([on(z.literal("x")), on(z.literal("y"))]));
-    expect(() => branch({ on: nested as never, cases: { x: a } as never })).toThrow("can also say y");
+    expect(() => branch({ on: nested, cases: { x: a } as never })).toThrow("can also say y");
   });
 
   it("gives it another name, description and budget, and leaves the first as it was", async () => {

@@ -1,9 +1,12 @@
 import * as valibot from "valibot";
 import { expect, it } from "vitest";
 import { ollama } from "../../../src/adapters/model/ollama.ts";
+import { llamaCpp } from "../../../src/adapters/model/llama-cpp.ts";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { callTool } from "../../../src/doors.ts";
 import { agent, memoryBank, sensible, skill, tool } from "../../../src/index.ts";
+import { recogniser, textDriver } from "../../../src/drivers.ts";
+import { foundIn, listedBy } from "../../../src/policy.ts";
 import { fakeTool, faulty, runMatchers } from "../../../src/testing.ts";
 import { planTool } from "../../../src/tools.ts";
 
@@ -12,6 +15,37 @@ const model = (): string => "Done.";
 const about = { name: "t", description: "", execute: () => 1 };
 
 it.each<[what: string, begin: () => unknown, told: RegExp]>([
+  [
+    "a source without its tool",
+    () => foundIn(any(undefined)),
+    /^foundIn\(\): `tool` must be a text that is not empty, got nothing/,
+  ],
+  [
+    "a source without names of its field",
+    () => listedBy("list_rooms", { field: [] }),
+    /^listedBy\(\): `field` must name a field/,
+  ],
+  [
+    "a misspelt field of a protocol",
+    () =>
+      textDriver(any({ name: "p", conversation: model, read: model, feedback: model, plainAnswer: true })),
+    /^textDriver\(\): `protocol` has the unknown field "plainAnswer"; did you mean "plainAnswers"\?/,
+  ],
+  [
+    "a reply in place of its text",
+    () => recogniser([fakeTool("t", 1)]).read(any({ text: "t()" })),
+    /^read\(\) of recogniser\(\): `text` must be a string, got an object/,
+  ],
+  [
+    "the options of a model in place of its file",
+    () => llamaCpp(any({ model: "smollm2-135m" })),
+    /^llamaCpp\(\): `pathOrName` must be a text that is not empty, got an object/,
+  ],
+  [
+    "a fraction of a call at a time",
+    () => agent({ name: "a", model, concurrency: 1.5 }),
+    /^Agent "a": `concurrency` must be a whole number of at least 1, or Infinity, got 1.5/,
+  ],
   [
     "a schema that was not awaited",
     () => tool({ ...about, inputSchema: any(Promise.resolve({ type: "object" })) }),
@@ -67,6 +101,11 @@ it.each<[what: string, begin: () => unknown, told: RegExp]>([
     "the answer of a run",
     () => runMatchers.toHaveEnded.call(any({}), any("Done."), "answered"),
     /^What `expect\(\)` of a run is given: it must be the result of a run, got a string/,
+  ],
+  [
+    "a checkpoint as its text",
+    () => agent({ name: "a", model }).resume(any("{}")),
+    /cannot go on from this checkpoint: it is a text; give what `JSON.parse\(text\)` returns$/,
   ],
   ["no options of a plan", () => planTool(any(null)), /^planTool\(\): it must be an object, got null/],
   [

@@ -64,6 +64,11 @@ describe("durable runs that are given what they do not take", () => {
     ["cancel", (runs) => runs.cancel("a", { why: "late" } as never), /must be a string, got an object/],
     ["start", (runs) => runs.start(clerk, "Go", null as never), /must be an object, got null/],
     ["fork", (runs) => runs.fork("a", undefined as never), /must be an object, got nothing/],
+    [
+      "erase",
+      (runs) => runs.erase({ id: "a", agent: "clerk" } as never),
+      /it is a run: give `\{ id: run.id \}`/,
+    ],
     ["import", (runs) => runs.import({} as never), /must be a string, got an object/],
     ["answer", (runs) => runs.answer("a", "q", undefined as never), /must be an object, got nothing/],
     ["answer", (runs) => runs.answer("a", "q", true as never), /must be an object, got a boolean/],

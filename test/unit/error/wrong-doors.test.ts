@@ -52,8 +52,7 @@ const taken: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "outsidePlan planned powerGuard reachesOutside secrecyExceedsTargets untrusted": all,
   },
   "policy() says what is wrong with a rule": {
-    "allow ask deny all any not effect hostIn oneOf foundIn listedBy boundToIntent unknownLinks arg roles":
-      all,
+    "allow ask deny all any not effect hostIn oneOf boundToIntent unknownLinks arg roles": all,
     calls: "object",
     within: "object",
     requested: "nothing object",
@@ -73,7 +72,8 @@ const taken: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "fromAiSdk manifestText weighted": "object signal",
   },
   "it is what they take": {
-    "env exec net secret fakeTool escalated userMessage callerSignal hashToken listPrice": "text",
+    "env exec net secret fakeTool escalated foundIn listedBy userMessage callerSignal hashToken listPrice":
+      "text",
     "retry slidingLines tokenBudget": "number",
   },
 };

@@ -21,7 +21,7 @@ describe("an account", () => {
     await other("hi", { account: kim });
     expect(await kim.used()).toMatchObject({ tokens: 200, runs: 2, costUsd: 0 });
     const ended = await one.run("hi", { account: kim });
-    const message = 'exceeded the runs of account "kim": 2 per day (2 are used or reserved)';
+    const message = 'exceeded the runs limit of 2 per day of account "kim" (2 are used or reserved)';
     expect(ended.outcome).toEqual({
       type: "exhausted",
       field: "runs",
