@@ -184,7 +184,7 @@ function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: D
   const call = wholeCall({ name: tool.name, arguments: args });
   const key = "call/0";
   const place = { key, callId: call.id, turn: 0, gate, transcript: emptyTranscript(), around };
-  const context = {
+  const context: ToolContext & { label: Label } = {
     signal: run.stop.signal,
     callId: call.id,
     idempotencyKey: idempotencyKeyOf(run, key),
@@ -194,6 +194,6 @@ function contextOf(tool: Tool, args: JsonObject, { run, gate, around, label }: D
     label,
     ...waitsOfProgram(tool, run, call.id),
   };
-  const get = (): Label => joinLabels(label, around.seen);
-  return Object.defineProperty(context, "label", { enumerable: true, get }); // V8 keeps the getter of a literal
+  around.shown = context;
+  return context;
 }

@@ -262,26 +262,20 @@ function contextOf(work: OngoingCall): ToolContext {
  * are behind getters of the prototype.
  */
 class CallContext implements ToolContext {
-  /** A property of its own: a copy of the context that lost it would count as trusted. */
-  declare readonly label: Label;
   readonly callId: string;
+  /** A field, and not a getter: a copy of the context that lost it would count as trusted. */
+  label: Label;
   readonly run: CallScope;
   readonly progress: (value: Json) => void;
   readonly #work: OngoingCall;
 
-  static readonly #label = {
-    enumerable: true,
-    get(this: CallContext): Label {
-      const { at, around } = this.#work;
-      return joinLabels(at.learned.label, around.seen);
-    },
-  };
-
   constructor(work: OngoingCall) {
-    const { at, ready } = work;
+    const { around, at, ready } = work;
     const { run, turn } = at.batch;
     const { id: callId } = ready.call;
     this.callId = callId;
+    this.label = joinLabels(at.learned.label, around.seen);
+    around.shown = this;
     this.run = work.run;
     const progress = (value: Json): void => {
       if (run.tell === undefined || !isOpen(work.within)) return;
@@ -289,7 +283,6 @@ class CallContext implements ToolContext {
     };
     this.progress = progress;
     this.#work = work;
-    Object.defineProperty(this, "label", CallContext.#label);
   }
 
   get signal(): AbortSignal {

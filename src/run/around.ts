@@ -14,6 +14,8 @@ export interface OpenCall extends CallAround {
   readonly intent: Intent;
   /** The join of the labels that the runs inside have seen so far. */
   readonly seen: Label;
+  /** The context of the call: its label takes in what the runs inside see. */
+  shown: { label: Label } | undefined;
 }
 
 /** Opens what the runs inside a call learn about it. `own` returns the label of what the call's own code hands over; it is read when a run begins. */
@@ -25,6 +27,7 @@ export function openCall(intent: Intent, level: Level, own: () => Label): OpenCa
 class CallInTheOpen implements OpenCall {
   readonly intent: Intent;
   seen: Label = trustedLabel;
+  shown: { label: Label } | undefined;
   readonly depth: number;
   readonly maxDepth: number;
   private readonly own: () => Label;
@@ -43,6 +46,7 @@ class CallInTheOpen implements OpenCall {
   get saw(): (label: Label) => void {
     return (label) => {
       this.seen = joinLabels(this.seen, label);
+      if (this.shown !== undefined) this.shown.label = joinLabels(this.shown.label, label);
     };
   }
 }
