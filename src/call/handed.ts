@@ -2,7 +2,7 @@ import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
 import { joinLabels, type Label } from "../message/label.ts";
 import { labelOf } from "../message/message.ts";
 import type { CallRun, Executor, ReadyCall } from "../run/executor.ts";
-import { copyOfPlain } from "../util/copy.ts";
+import { copyOfPlain } from "../util/json.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { partsText } from "../journal/parts.ts";
 import type { CallRecord, Ready } from "./call.ts";

@@ -15,7 +15,7 @@ import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
 import { argumentProblem } from "../tool/wrong-values.ts";
 import { untilStopped } from "../util/interrupt.ts";
-import { copyOfJson, type Json } from "../util/json.ts";
+import { copyOfPlain, type Json } from "../util/json.ts";
 import { after, leaveUnheard, type Maybe } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -194,7 +194,7 @@ export function checkCall(call: Call): Maybe<Fate> {
   if (proposed.malformed !== undefined)
     return invalid(proposed, tool, { problem: `the arguments cannot be read: ${proposed.malformed}` });
   call.times?.checks();
-  const parsed = tool.input.parse(copyOfJson(proposed.arguments)); // changes by a schema or a tool must not reach the transcript
+  const parsed = tool.input.parse(copyOfPlain(proposed.arguments)); // changes by a schema or a tool must not reach the transcript
   return after(tool.plans === true ? after(parsed, readPlan, call) : parsed, weigh, { at: call, tool });
 }
 

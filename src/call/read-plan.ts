@@ -1,7 +1,7 @@
 import type { Issue, ParseResult } from "../schema/schema.ts";
 import type { PlannedAct } from "../tool/planned-act.ts";
 import { actsOf } from "../tool/plan-tool.ts";
-import { copyOfJson } from "../util/json.ts";
+import { copyOfPlain } from "../util/json.ts";
 import { after, inOrder, type Maybe } from "../util/maybe.ts";
 import type { Call } from "./call.ts";
 
@@ -13,7 +13,7 @@ export function readPlan(parsed: ParseResult<unknown>, { batch, before }: Call):
   const hold = ({ tool, arguments: args, free = [] }: PlannedAct, index: number): Maybe<unknown> => {
     const input = tools.get(tool)?.input;
     if (args === undefined || input === undefined) return undefined;
-    return after(input.parse(copyOfJson(args)), (read) => {
+    return after(input.parse(copyOfPlain(args)), (read) => {
       if (read.ok) return;
       const told = read.issues.filter(({ path: [first] }) =>
         first === undefined ? free.length === 0 : !free.includes(String(first)),

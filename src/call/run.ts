@@ -13,7 +13,7 @@ import type { ToolContext } from "../tool/tool.ts";
 import type { Waits } from "../tool/waits.ts";
 import { checkResult } from "../tool/result.ts";
 import type { Host } from "../journal/host.ts";
-import type { Json } from "../util/json.ts";
+import { copyOfPlain, type Json } from "../util/json.ts";
 import { always, type Maybe, rescue } from "../util/maybe.ts";
 import { bookingOf, forbidden } from "./booked.ts";
 import {
@@ -31,7 +31,6 @@ import { haltedBy, settle } from "./settle.ts";
 import { idempotencyKeyOf } from "./step.ts";
 import { thrownResult } from "./thrown.ts";
 import { CallTime } from "./call-time.ts";
-import { copyOfPlain } from "../util/copy.ts";
 import { untilStopped } from "../util/interrupt.ts";
 import { forgetWaits, waitsBegun } from "./waiting.ts";
 

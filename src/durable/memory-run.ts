@@ -1,7 +1,7 @@
 import { WritError } from "../error/writ-error.ts";
 import { type JournalRecord, type KeptQuestion, recordedJournal } from "../journal/recorded-journal.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
-import { copyOfPlain } from "../util/copy.ts";
+import { copyOfPlain } from "../util/json.ts";
 import { answerRecord, notWaiting } from "./answer-record.ts";
 import { movedRun } from "./moved-run.ts";
 import { protocol } from "./protocol.ts";

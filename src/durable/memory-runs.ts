@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
-import { copyOfPlain } from "../util/copy.ts";
+import { copyOfPlain } from "../util/json.ts";
 import { type MemoryAround, type MemoryQuestion, MemoryRun } from "./memory-run.ts";
 import { checkArrival } from "./moved-run.ts";
 import { protocol } from "./protocol.ts";

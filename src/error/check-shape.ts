@@ -25,7 +25,7 @@ export const fromOne: Shape<number> = shapeOf(
   shownValue,
 );
 
-/** How many of something may be at work at a time. */
+/** The number of things that may be at work at a time. */
 export const atOnce: Shape<number> = shapeOf(
   "a whole number of at least 1, or Infinity",
   (value) => value === Infinity || fits(fromOne, value),

@@ -6,7 +6,7 @@ const approvals =
   "needsapproval requireapproval toolapproval requiretoolapproval canusetool interruptbefore interrupton";
 const settings = "temperature topP topK stopSequences seed frequencyPenalty presencePenalty providerOptions";
 
-/** What to write here, each with its names in other libraries: in lower case, without hyphens and underscores. */
+/** The text to write here, each with its names in other libraries: in lower case, without hyphens and underscores. */
 type Words = Readonly<Record<string, string>>;
 
 /** The words of any object that has the field of the row. `part: { field }` is for the part too, as `field`. */
@@ -67,7 +67,7 @@ const ofOwner: Readonly<Record<"agent" | "run" | "other", Words>> = {
   other: { [`agent({ ${asking} })`]: approvals },
 };
 
-/** What to write for a field of another library in an object with these fields; undefined if it is no such word. */
+/** The text to write in place of a field of another library, in an object with these fields; undefined if it is no such word. */
 export function otherWord(
   field: string,
   known: readonly string[],

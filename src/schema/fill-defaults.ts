@@ -1,5 +1,4 @@
-import { copyOfPlain } from "../util/copy.ts";
-import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
+import { copyOfPlain, isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
 import { listAt, mapAt } from "./keywords.ts";
 import type { Work } from "./visit.ts";

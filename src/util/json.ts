@@ -215,13 +215,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A copy of JSON, whose lists and objects another may change. */
-export function copyOfJson(value: Json): Json {
-  if (Array.isArray(value)) return value.map(copyOfJson);
-  if (!isJsonObject(value)) return value;
-  const copy: Record<string, Json> = { ...value };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the key is one of the copy
-  for (const key in copy) copy[key] = copyOfJson(copy[key] as Json);
+/**
+ * A copy of the lists and plain objects of a value; an object of a class in it is the same. Of JSON that is a copy of all, in a tenth of the time of
+ * `structuredClone`.
+ */
+export function copyOfPlain<Value>(value: Value): Value {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each part is copied as what it is
+  return copied(value) as Value;
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copied);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return value;
+  const copy: Record<string, unknown> = { ...value }; // also a field "__proto__", as a field
+  for (const key in copy) copy[key] = copied(copy[key]);
   return copy;
 }
 

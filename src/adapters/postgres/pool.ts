@@ -10,7 +10,7 @@ import { isPooled, isShared } from "./pooler.ts";
 export interface Tables {
   /** Statements that make them. */
   readonly make: string;
-  /** What earlier versions lacked: a column of a table or an index, and the statements that add it. */
+  /** The columns of tables and indexes that earlier versions lacked, each with the statements that add it. */
   readonly later?: readonly { readonly relation: string; readonly column: string; readonly add: string }[];
   /** The table that is made last: if it exists, all do. */
   readonly last: string;

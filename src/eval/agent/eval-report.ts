@@ -62,7 +62,7 @@ export interface RunReport extends EvaluatedRun {
   readonly passed: boolean;
   /** The expectations that failed. */
   readonly failures: readonly Failure[];
-  /** What the judge said, if one was asked. */
+  /** The judge's verdict, if one was asked. */
   readonly verdict?: JudgeVerdict;
   /** The replies of the models, if the evaluation keeps them. */
   readonly recorded?: RecordedRun;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ReplyMessage, ToolCall } from "../../message/message.ts";
-import { copyOfPlain } from "../../util/copy.ts";
+import { copyOfPlain } from "../../util/json.ts";
 import type { AguiCall, AguiEvent, AguiMessage } from "./messages.ts";
 
 type Writing = "text" | "reasoning";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { copyOfPlain } from "../../../src/util/copy.ts";
+import { copyOfPlain } from "../../../src/util/json.ts";
 
 describe("copyOfPlain", () => {
   test("copies JSON as structuredClone does, a field __proto__ too", () => {
