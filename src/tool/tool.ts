@@ -411,7 +411,8 @@ const shape = closed(toolFields, madeFields);
 /** Checks the words of other libraries for what is not there: some are fields here too. @throws WritError `definition-invalid` with the name of the field here */
 function checkWords(given: Readonly<Record<string, unknown>>): void {
   for (const other of Object.keys(given)) {
-    const field = given[other] === undefined ? undefined : otherWord(other, Object.keys(toolFields));
+    const field =
+      given[other] === undefined ? undefined : otherWord(other, { known: Object.keys(toolFields) });
     if (field === undefined || given[field] !== undefined) continue;
     const where = `Tool "${String(given["name"])}"`;
     const reason = `write \`${field}\` in place of \`${other}\`.`;
