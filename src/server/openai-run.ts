@@ -91,11 +91,12 @@ async function goneOn(asked: Asked, { model, results, ...reading }: GoingOn): Pr
       reason: "they are results of calls that were not made here",
     });
   const waiting = await runs.waiting(run.id);
-  const records = await served.store.records(run.id);
-  const signals = given.flatMap(({ question, content }) => {
-    if (question?.run !== run.id) return [];
-    const open = waiting.find(({ key }) => key === question.key);
-    if (open === undefined) checkTaken(records.find(({ key }) => key === question.key)?.json, content);
+  const own = given.filter(({ question }) => question?.run === run.id);
+  const isAgain = own.some(({ question }) => waiting.every(({ key }) => key !== question?.key));
+  const records = isAgain ? await served.store.records(run.id) : [];
+  const signals = own.flatMap(({ question, content }) => {
+    const open = waiting.find(({ key }) => key === question?.key);
+    if (open === undefined) checkTaken(records.find(({ key }) => key === question?.key)?.json, content);
     const name = open && callerSignalOf(open.request);
     if (open === undefined || name === undefined) return [];
     return [{ name, value: resultOf(open.request.tool, content), id: name }];
