@@ -40,10 +40,11 @@ export function wholeLimit(limit: number): number {
 export const jsonColumn = (value: unknown): string | null =>
   value === undefined ? null : JSON.stringify(value);
 
-/** The question in a row, which has the id of its run in `run`. */
-export function questionIn({ run, key, request, since, until, people }: RunRow): WaitingQuestion {
+/** The question in a row, which has the id of its run in `run`; the rows of lists have its agent too. */
+export function questionIn({ run, agent, key, request, since, until, people }: RunRow): WaitingQuestion {
   return {
     runId: fromKey(run),
+    ...(typeof agent === "string" ? { agent: fromKey(agent) } : {}),
     key: fromKey(key),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
     request: JSON.parse(String(request)) as ApprovalRequest,
@@ -56,7 +57,7 @@ export function questionIn({ run, key, request, since, until, people }: RunRow):
 
 /** The question in a row that moves to another store. */
 export function movedQuestionIn(row: RunRow): MovedQuestion {
-  const { runId: _runId, ...question } = questionIn(row);
+  const { runId: _runId, agent: _agent, ...question } = questionIn(row);
   const { fingerprint, last } = row;
   return { ...question, fingerprint: fromKey(fingerprint), ...(typeof last === "string" ? { last } : {}) };
 }

@@ -38,7 +38,7 @@ import type { AnyDefinition } from "./definition.ts";
 import { renamedText } from "./renamed.ts";
 import type { RunOptions } from "./run-options.ts";
 import { atOnce, closed, strayReason, unknownTool } from "../error/check-shape.ts";
-import { otherWord } from "../error/other-words.ts";
+import { isThere, otherWord } from "../error/other-words.ts";
 
 const list: Shape<readonly unknown[]> = listOf(anything);
 const toolLike = object({ execute: callable });
@@ -256,7 +256,9 @@ export function checkAccount(given: unknown, name: string): void {
 
 const known = { agent: definitionShapes, run: runShapes, other: settingShapes };
 
-function checkFields(given: object, of: keyof typeof known, where: string): void {
+/** The owners of fields. `other`: the settings of a model. */
+type Owner = "agent" | "run" | "other";
+function checkFields(given: object, of: Owner, where: string): void {
   const shapes: Readonly<Record<string, Shape<unknown>>> = known[of];
   const stray = strayReason(given, Object.keys(shapes));
   if (stray !== undefined) throw wrong(where, `its options are what ${stray}.`);
@@ -267,7 +269,7 @@ function checkFields(given: object, of: keyof typeof known, where: string): void
         didYouMean(field, Object.keys(shapes)) ||
         (of === "other" ? "; what a provider alone knows goes into `providerOptions`." : ".");
       const none = `there is no option "${field}"${near}`;
-      throw wrong(where, renamedText({ ...given }) ?? elsewhereText(field, of) ?? none);
+      throw wrong(where, renamedText({ ...given }) ?? elsewhereText(field, of, given) ?? none);
     }
     const fault = misfitText(optional(shape), value, field);
     if (fault !== undefined) throw wrong(where, asSentence(fault));
@@ -275,17 +277,22 @@ function checkFields(given: object, of: keyof typeof known, where: string): void
 }
 
 /** The text for a field of another library, or for one that belongs to the agent or to a run. */
-function elsewhereText(field: string, of: keyof typeof known): string | undefined {
-  const write = (owner: typeof of): string | undefined =>
-    otherWord(field, Object.keys(known[owner]), owner) ??
-    (Object.hasOwn(known[owner], field) ? field : undefined);
+export function elsewhereText(field: string, of: Owner, given: object): string | undefined {
+  const write = (owner: typeof of) => fieldHere(field, owner, owner === of ? given : {});
   const here = write(of);
+  if (here !== undefined && isThere(here, given)) return `leave out \`${field}\`: \`${here}\` is there.`;
   if (here !== undefined) return `write \`${here}\` in place of \`${field}\`.`;
   const [agents, runs] = [of === "run" && write("agent"), of === "agent" && write("run")];
   if (runs) return `\`${field}\` is given to each run: write \`run(input, { ${runs} })\`.`;
   return agents
     ? `\`${field}\` belongs to the agent: write \`agent.with({ ${agents} }).run(input)\`.`
     : undefined;
+}
+
+/** The text to write for a field of an agent, a run or settings, or of another library; undefined for any other. */
+export function fieldHere(field: string, owner: Owner, given: object): string | undefined {
+  if (Object.hasOwn(known[owner], field)) return field;
+  return otherWord(field, { known: Object.keys(known[owner]), owner, given });
 }
 
 function wrong(where: string, reason: string): WritError<"definition-invalid"> {

@@ -142,5 +142,5 @@ export function checkRequest(door: DoorName, given: object): void {
 
 /** The fault, with the text to write: the right name if it is known, otherwise the whole call. */
 function told(fault: string, write: string): string {
-  return /\?$|in its place$/.test(fault) ? asSentence(fault) : `${fault}; write ${write}.`;
+  return /\?$|(?:in its place|is there)$/.test(fault) ? asSentence(fault) : `${fault}; write ${write}.`;
 }

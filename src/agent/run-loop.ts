@@ -3,6 +3,7 @@ import type { AgentEvent } from "../event/event.ts";
 import { surrounded } from "../run/around.ts";
 import { isAsked, textOf } from "../message/message.ts";
 import type { Transcript } from "../message/transcript.ts";
+import { elsewhereText, fieldHere } from "./check-definition.ts";
 import { checkRequest } from "./check-request.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { planAgent, type Wiring } from "./plan.ts";
@@ -33,17 +34,41 @@ export function loopWith(
   );
 }
 
-function forAgents(field: (typeof agentsAlone)[number]): string {
-  const place =
-    field === "instructions" ? "write a system message at the beginning of `transcript`" : "leave it out";
-  return `\`${field}\` is for agents: ${place}.`;
+/** The parts of an agent and of its runs that a loop lacks, with what to do in place. */
+const lacks: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(agentsAlone.map((field) => [field, "leave it out"])),
+  instructions: "write a system message at the beginning of `transcript`",
+  skill: "leave it out",
+  session: "go on from the `transcript` of the result",
+};
+
+/** The text for a field, by its name here or in another library, that a loop lacks or that stands in the wrong one of its two objects. */
+function misplaced(field: string, owner: "agent" | "run", given: object): string | undefined {
+  const [here, there] = [
+    fieldHere(field, owner, given),
+    fieldHere(field, owner === "run" ? "agent" : "run", {}),
+  ];
+  const place = lacks[/^\w+/.exec(here ?? there ?? "")?.[0] ?? ""];
+  if (place !== undefined) return `\`${field}\` is for agents: ${place}.`;
+  if (here !== undefined) return here === field ? undefined : elsewhereText(field, owner, given);
+  if (there === undefined) return undefined;
+  return owner === "run"
+    ? `\`${field}\` belongs to the definition: write \`loop({ model, transcript, ${there} })\`.`
+    : `\`${field}\` belongs to one run: write \`loop({ model, transcript }, { ${there} })\`.`;
+}
+
+/** @throws WritError `definition-invalid` */
+function checkPlaces({ transcript: _transcript, ...definition }: LoopDefinition, options: object): void {
+  const reason = [
+    ...Object.keys(definition).map((field) => misplaced(field, "agent", definition)),
+    ...Object.keys(options).map((field) => misplaced(field, "run", options)),
+  ].find((text) => text !== undefined);
+  if (reason !== undefined) throw new WritError("definition-invalid", { where: "loop()", reason });
 }
 
 function begin(given: LoopDefinition, options: RunOptions, wiring: Wiring): Begun {
   checkRequest("loop", given);
-  const other = agentsAlone.find((field) => field in given);
-  if (other !== undefined)
-    throw new WritError("definition-invalid", { where: "loop()", reason: forAgents(other) });
+  checkPlaces(given, options);
   const { transcript, ...rest } = given;
   const definition: AnyDefinition = { name: "loop", ...rest };
   const { name } = definition;

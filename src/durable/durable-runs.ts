@@ -27,6 +27,7 @@ import { readRunText, runText } from "./run-text.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { waking, wakingById } from "./waking.ts";
+import { wantedQuestions } from "./wanted-questions.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
 
@@ -219,7 +220,7 @@ function waitingOf(
   store: RunStore,
   wanted: string | QuestionFilter | undefined,
 ): Promise<readonly WaitingQuestion[]> {
-  return typeof wanted === "object" ? store.questions(undefined, wanted) : store.questions(wanted);
+  return typeof wanted === "object" ? wantedQuestions(store, wanted) : store.questions(wanted);
 }
 
 /** Erases runs; runs that wait for the end of one of them go on. */

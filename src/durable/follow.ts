@@ -15,6 +15,7 @@ import { NewFacts } from "./new-facts.ts";
 import { SettledFacts } from "./settled-facts.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
 import { endOfUnbegun } from "./unbegun.ts";
+import type { StoredRun } from "./run-store.ts";
 import { untilChanged, untilEnded, type Waiter } from "./until-ended.ts";
 
 /** Options of following a run. */
@@ -33,7 +34,7 @@ export async function* followRun(
   around: DurableAround,
   { after = 0, inside = false, signal }: FollowOptions,
 ): AsyncGenerator<AgentEvent, void> {
-  const { agent, input, options } = await knownRun(id, around);
+  const { agent, input, options } = askedRun(await knownRun(id, around), around);
   const news = new NewFacts(id, after, inside);
   const left = new AbortController();
   const ending = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
@@ -78,8 +79,8 @@ export async function* pastOf(
   around: DurableAround,
   after = 0,
 ): AsyncGenerator<AgentEvent, RunResult<unknown> | undefined> {
-  const { agent, input, options, journal } = await recordedRun(id, around);
-  const run = await around.store.read(id);
+  const { agent, input, options, journal } = await recordedRun(await knownRun(id, around), around);
+  const run = await around.store.read(id); // it may have ended before its records were read
   const events = agent.stream(input, { ...options, journal });
   const facts = new SettledFacts();
   let hasBegun = false;
@@ -100,7 +101,12 @@ export async function* pastOf(
 
 /** Replays a run from its records only. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
 export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
-  const { agent, input, options, journal } = await recordedRun(id, around);
+  return replayKnown(await knownRun(id, around), around);
+}
+
+/** Replays a run that was read before. @throws WritError `run-agent-missing`, `journal-ended` */
+export async function replayKnown(run: StoredRun, around: DurableAround): Promise<RunResult<unknown>> {
+  const { agent, input, options, journal } = await recordedRun(run, around);
   return agent.run(input, { ...options, journal });
 }
 
@@ -117,7 +123,7 @@ export interface ReplayedFacts {
 
 /** The recorded facts so far, with the error of the replay. @throws WritError `run-missing`, `run-agent-missing` */
 export async function replayedFacts(id: string, around: DurableAround): Promise<ReplayedFacts> {
-  const { agent, input, options, journal } = await recordedRun(id, around);
+  const { agent, input, options, journal } = await recordedRun(await knownRun(id, around), around);
   const facts: AgentEvent[] = [];
   const onEvent = (event: AgentEvent): void => {
     if (event.parentRunId === undefined && isFact(event)) facts.push(event);
@@ -131,19 +137,18 @@ export async function replayedFacts(id: string, around: DurableAround): Promise<
 }
 
 async function recordedRun(
-  id: string,
+  run: StoredRun,
   around: DurableAround,
 ): Promise<AskedRun & { readonly journal: Journal }> {
-  const run = await around.store.read(id);
-  const records = withEnd(await around.store.records(id), run);
-  const journal = journalOfRun(memoryJournal(records, { mode: "replay" }), run ?? {});
-  return { ...(await knownRun(id, around)), journal };
+  const asked = askedRun(run, around);
+  const records = withEnd(await around.store.records(run.id), run);
+  return { ...asked, journal: journalOfRun(memoryJournal(records, { mode: "replay" }), run) };
 }
 
-async function knownRun(id: string, around: DurableAround): Promise<AskedRun> {
-  const run = await around.store.read(id);
+async function knownRun(id: string, { store }: DurableAround): Promise<StoredRun> {
+  const run = await store.read(id);
   if (run === undefined) throw new WritError("run-missing", { id });
-  return askedRun(run, around);
+  return run;
 }
 
 /**

@@ -127,7 +127,10 @@ class MemoryRuns implements MortalRuns {
       run.status !== "moved" && id.startsWith(prefix) && (agents?.includes(run.agent) ?? true);
     const asking = id === undefined ? this.unended() : [this.runs.get(id)];
     return asking
-      .flatMap((one) => (one !== undefined && isWanted(one) ? [...one.questions.values()] : []))
+      .flatMap((one) => {
+        if (one === undefined || !isWanted(one)) return [];
+        return [...one.questions.values()].map((question) => ({ ...question, agent: one.run.agent }));
+      })
       .filter((one) => after === undefined || inOrder(one, { since: after.since, place: known ?? 0 }) > 0)
       .toSorted(inOrder)
       .slice(0, limit)

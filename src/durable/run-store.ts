@@ -88,7 +88,8 @@ export interface MovedRun {
 }
 
 /** A question on its way. */
-export interface MovedQuestion extends Omit<WaitingQuestion, "runId">, Pick<KeptQuestion, "fingerprint"> {
+export interface MovedQuestion
+  extends Omit<WaitingQuestion, "runId" | "agent">, Pick<KeptQuestion, "fingerprint"> {
   /** The JSON text of the answer that counts when its time is over. */
   readonly last?: string;
 }
@@ -96,6 +97,8 @@ export interface MovedQuestion extends Omit<WaitingQuestion, "runId">, Pick<Kept
 /** A question of a run, kept until somebody answers it. */
 export interface WaitingQuestion extends OpenQuestion {
   readonly runId: string;
+  /** The agent of its run. A store of the author's own may leave it out. */
+  readonly agent?: string;
   /** The time at which it was first asked, in milliseconds since 1970. */
   readonly since: number;
   /** The time at which the answer becomes no. Left out if the question stands until it is answered. */
@@ -145,7 +148,10 @@ export interface QuestionFilter {
   readonly agents?: readonly string[];
   /** Only questions of runs whose id begins with this text. */
   readonly prefix?: string;
-  /** The last question of the page before: only those behind it, also once it is answered. */
+  /**
+   * The last question of the page before: only those behind it, also once it is answered. A question that is asked, or moved here, while somebody pages may stand
+   * before that one: whoever looks for new questions begins again at the first page.
+   */
   readonly after?: Pick<WaitingQuestion, "runId" | "key" | "since">;
   /** The most questions to list. Default: all. */
   readonly limit?: number;
@@ -208,7 +214,7 @@ export interface RunStore {
    * record of a step that has only begun moves behind the others with its result. A worker that carries out the run is not disturbed.
    */
   records(id: string, after?: string): Promise<readonly JournalRecord[]>;
-  /** The open questions of all runs, or of one, oldest first. A server shows a caller of some agents all that `wanted` lets through here. */
+  /** The open questions of all runs, or of one, oldest first. What a store gives beyond `wanted` is left out by `runs.waiting` and by servers. */
   questions(id?: string, wanted?: QuestionFilter): Promise<readonly WaitingQuestion[]>;
   /**
    * Answers a question, once; the run is ready again. The answer is on disk when this returns.

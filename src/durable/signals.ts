@@ -32,8 +32,8 @@ export function readSignal(sent: SentSignal, { randomId }: Pick<Host, "randomId"
 /** The fingerprint of a signal that was kept before anything waited for it. */
 export const printOfSignal = (name: string): string => `signal ${name}`;
 
-/** The key of a signal among the records of its run. */
-const keyOfSignal = ({ id }: Pick<RunSignal, "id">): string => `signal/${id}`;
+/** The key of a signal among the records of its run. The answer to the wait that it ends stands behind it. */
+export const keyOfSignal = ({ id }: Pick<RunSignal, "id">): string => `signal/${id}`;
 
 /** The fields of a signal's record after a wait has taken it: only its id is still needed. */
 export const takenSignal = { fingerprint: "signal", json: "null" } as const;

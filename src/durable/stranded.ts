@@ -1,6 +1,6 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
 import type { DurableAround } from "./durable-options.ts";
-import { replayRun } from "./follow.ts";
+import { replayKnown } from "./follow.ts";
 import { pagedRuns } from "./paged-runs.ts";
 import { leftToLater } from "./protocol.ts";
 import { openStatuses, type StoredRun } from "./run-store.ts";
@@ -51,7 +51,7 @@ async function faultOf(run: StoredRun, around: DurableAround): Promise<WritError
   const later = leftToLater(run);
   if (later !== undefined) return later;
   try {
-    await replayRun(run.id, around);
+    await replayKnown(run, around);
     return undefined;
   } catch (error) {
     if (isWritError(error)) return ofOtherCode.has(error.code) ? error : undefined;

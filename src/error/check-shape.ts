@@ -58,7 +58,7 @@ export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>
       );
       if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
       const known = Object.keys(fields);
-      const near = fieldMeant(other, known) || `; known are ${known.join(", ")}`;
+      const near = fieldMeant(other, known, value) || `; known are ${known.join(", ")}`;
       return { path: "", reason: `has the unknown field ${JSON.stringify(other)}${near}` };
     },
   };

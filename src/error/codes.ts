@@ -61,7 +61,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "knowledge-invalid": { message: "The knowledge \"{name}\" is neither text nor JSON: {reason}.", hint: "Return text (`readFile(path, \"utf8\")`, not bytes) or a value that JSON can hold.", retryable: false },
   "manifest-widened": { message: "{path} is widened by: {changes}", hint: "Undo the change, or accept it by writing the manifest again.", retryable: false },
   "mcp-gone": { message: "The MCP server {server} is gone: {reason}", hint: "The call failed and was not sent again. The next call reconnects; after a few failures in a row, once a minute at most.", retryable: false },
-  "mcp-refused": { message: "The MCP server {server} offers {what}, which is refused: {reason}", hint: "Find out why the server offers it before you use the server. `only: [names]` takes other tools of the server and ignores the rest.", retryable: false },
+  "mcp-refused": { message: "The MCP server {server} offers {what}, which is refused: {reason}", hint: "Find out why the server offers it before you use the server, or have its author mend it. `only: [names]` takes other tools of the server and ignores the rest.", retryable: false },
   "mcp-unusable": { message: "The tools of the MCP server {server} cannot be listed: {reason}", hint: "Check that the server runs, that the client is connected to it, and that it declares tools.", retryable: true },
   "model-file-invalid": { message: "The file {path} is not a model that can be loaded: {reason}", hint: "Fetch it again, or give another GGUF file.", retryable: false },
   "model-file-missing": { message: "There is no model file at {path}.", hint: "Give the path of a GGUF file, or fetch one: npx writ models pull {name}", retryable: false },

@@ -30,7 +30,12 @@ const ofFields: Words = {
   store: "storage checkpointer persistence",
   url: "uri endpoint baseurl serverurl",
   content: "recordinputs recordoutputs recordcontent capturecontent capturemessagecontent",
-  principals: "auth apikeys tokens",
+  principals: "auth authenticate authentication apikeys tokens",
+  path: "basepath mountpath",
+  origins: "cors allowedorigins corsorigins",
+  "work: { concurrency }": "concurrency workers",
+  'history: (contents) => historyOf({ ...contents, runs: contents.runs.slice(-10) }, "answers")':
+    "maxmessages lastmessages messagelimit windowsize window",
   concurrency: "toolcallconcurrency maxconcurrency paralleltoolcalls",
   settings: "modelsettings",
   "settings: { maxOutputTokens }": "maxtokens maxcompletiontokens maxoutputtokens",
@@ -67,12 +72,16 @@ const ofOwner: Readonly<Record<"agent" | "run" | "other", Words>> = {
   other: { [`agent({ ${asking} })`]: approvals },
 };
 
-/** The text to write in place of a field of another library, in an object with these fields; undefined if it is no such word. */
-export function otherWord(
-  field: string,
-  known: readonly string[],
-  owner: keyof typeof ofOwner = "other",
-): string | undefined {
+/** An object with a field that it does not know. */
+export interface Asking {
+  readonly known: readonly string[];
+  readonly owner?: keyof typeof ofOwner;
+  /** Default: an object without other fields. */
+  readonly given?: unknown;
+}
+
+/** The text to write in place of a field of another library; undefined if it is no such word. One that is there already comes only if there is no other. */
+export function otherWord(field: string, { known, owner = "other", given }: Asking): string | undefined {
   const plain = field.toLowerCase().replaceAll(/[-_]/g, "");
   const meant = (words: Words): readonly string[] =>
     Object.keys(words).filter((write) => words[write]?.split(" ").includes(plain));
@@ -80,11 +89,24 @@ export function otherWord(
     const [, whole = "", inner = ""] = /^(\w+)(?:: \{ (\w+) \})?/.exec(write) ?? [];
     return known.includes(whole) ? write : known.includes(inner) ? inner : [];
   });
-  return [...meant(ofOwner[owner]), ...inFields][0];
+  const all = [...meant(ofOwner[owner]), ...inFields];
+  return all.find((write) => !isThere(write, given)) ?? all[0];
+}
+
+const at = (object: unknown, name: string): unknown => Reflect.get(Object(object), name);
+
+/** True if an object has the field of such a text, `name` or `budget: { turns }`. */
+export function isThere(write: string, given: unknown): boolean {
+  const [, whole, inner] = /^(\w+)(?:: \{ (\w+) \})?$/.exec(write) ?? [];
+  if (whole === undefined) return false;
+  return (inner === undefined ? at(given, whole) : at(at(given, whole), inner)) !== undefined;
 }
 
 /** `; write … in its place` for a field of another library, `; did you mean …?` for a misspelt one; empty for any other. */
-export function fieldMeant(field: string, known: readonly string[]): string {
-  const write = otherWord(field, known);
-  return write === undefined ? didYouMean(field, known) : `; write \`${write}\` in its place`;
+export function fieldMeant(field: string, known: readonly string[], given?: unknown): string {
+  const write = otherWord(field, { known, given });
+  if (write === undefined) return didYouMean(field, known);
+  return isThere(write, given)
+    ? `; leave it out: \`${write}\` is there`
+    : `; write \`${write}\` in its place`;
 }

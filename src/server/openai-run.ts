@@ -1,5 +1,6 @@
 import { callerSignalOf } from "../durable/caller-tools.ts";
 import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import { keyOfSignal } from "../durable/signals.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
@@ -91,16 +92,22 @@ async function goneOn(asked: Asked, { model, results, ...reading }: GoingOn): Pr
       reason: "they are results of calls that were not made here",
     });
   const waiting = await runs.waiting(run.id);
-  const records = await served.store.records(run.id);
-  const signals = given.flatMap(({ question, content }) => {
-    if (question?.run !== run.id) return [];
-    const open = waiting.find(({ key }) => key === question.key);
-    if (open === undefined) checkTaken(records.find(({ key }) => key === question.key)?.json, content);
+  const own = given.filter(({ question }) => question?.run === run.id);
+  const isAgain = own.some(({ question }) => waiting.every(({ key }) => key !== question?.key));
+  const records = isAgain ? await served.store.records(run.id) : [];
+  const signals = own.flatMap(({ question, content }) => {
+    const open = waiting.find(({ key }) => key === question?.key);
+    if (open === undefined) checkTaken(records.find(({ key }) => key === question?.key)?.json, content);
     const name = open && callerSignalOf(open.request);
     if (open === undefined || name === undefined) return [];
-    return [{ name, value: resultOf(open.request.tool, content), id: name }];
+    const signal = { name, value: resultOf(open.request.tool, content), id: name };
+    return [{ signal, key: open.key, content }];
   });
-  for (const signal of signals) await runs.signal(run.id, signal);
+  for (const { signal } of signals) await runs.signal(run.id, signal);
+  for (const { signal, key, content } of signals) {
+    const behind = await served.store.records(run.id, keyOfSignal(signal)); // another client may have been first meanwhile
+    checkTaken(behind.find((record) => record.key === key)?.json, content);
+  }
   return openAiRunOf(asked, run, { ...reading, after: first.after });
 }
 

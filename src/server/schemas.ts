@@ -205,7 +205,7 @@ export const questionPage: Readonly<Record<string, JsonSchema>> = {
     type: "string",
     maxLength: 3000,
     description:
-      "The `since`, `runId` and `key` of a question, as an array of JSON: only those that were asked after it, also once it is answered",
+      "The `since`, `runId` and `key` of a question, as an array of JSON: only those behind it, also once it is answered. To look for new questions, begin without it",
   },
   limit: { ...limit, description: "At most 1 000. Default: all" },
 };
@@ -260,6 +260,7 @@ export const questions: JsonSchema = listIn("questions", {
   type: "object",
   properties: {
     runId: { type: "string" },
+    agent: { type: "string" },
     key: { type: "string" },
     since: { type: "number" },
     until: {

@@ -33,13 +33,12 @@ export async function questionsSeen({
 }: Asked): Promise<readonly WaitingQuestion[]> {
   const { prefix, agents: own, mayUse } = caller;
   const known = (served.agents ?? []).map(({ name }) => name); // also those that work for one of their own
-  const found = await runs.waiting({
+  return runs.waiting({
     prefix,
     ...(own === undefined ? {} : { agents: [...own, ...known].filter(mayUse) }),
     ...(after === undefined ? {} : { after: placeIn(after, prefix) }),
     ...(limit === undefined ? {} : { limit: Number(limit) }),
   });
-  return found.filter(({ runId }) => runId.startsWith(prefix)); // a store of the author's own may give more
 }
 
 function placeIn(text: string, prefix: string): NonNullable<QuestionFilter["after"]> {

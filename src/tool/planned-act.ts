@@ -5,7 +5,7 @@ export interface PlannedAct {
   readonly tool: string;
   /** The arguments of the one intended call. Left out if only the kind of act is known. */
   readonly arguments?: JsonObject;
-  /** The names of the arguments that are still open: records and content, never whom or how much. */
+  /** The names of the `arguments` that are still open: records and content, never whom or how much. Without `arguments` it changes nothing. */
   readonly free?: readonly string[];
 }
 

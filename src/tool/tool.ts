@@ -343,6 +343,18 @@ function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
     secrecy: definition.secrecy,
     ...(definition.providerOptions && { providerOptions: definition.providerOptions }),
     execute: definition.execute,
+    ...doubtsOf(definition),
+  };
+}
+
+/** The doubts about a made tool that a definition spreads. They stay: its words, and what it calls, may still be a stranger's. */
+function doubtsOf(spread: AnyToolDefinition & Partial<Tool>): Partial<Tool> {
+  const { origin, trustedForm, atBest, enforcement, trusted } = spread;
+  return {
+    ...(origin && { origin }),
+    ...(trustedForm && { trustedForm }),
+    ...(atBest && { atBest }),
+    ...(enforcement !== undefined && trusted === undefined && { trusted: false }), // by its effect alone it would count as the author's own
   };
 }
 
@@ -375,7 +387,7 @@ export const toolFields: { readonly [Field in keyof Required<AnyToolDefinition>]
   providerOptions: optional(map(record)),
   ...securityFields,
 };
-/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: `exclusiveKey` stays, and the others are made anew. */
+/** The fields of a made tool. A definition may spread one, `{ ...other, execute }`: `exclusiveKey` and doubts stay, and the others are made anew. */
 export const madeFields: readonly string[] = Object.keys({
   input: true,
   output: true,
@@ -399,7 +411,8 @@ const shape = closed(toolFields, madeFields);
 /** Checks the words of other libraries for what is not there: some are fields here too. @throws WritError `definition-invalid` with the name of the field here */
 function checkWords(given: Readonly<Record<string, unknown>>): void {
   for (const other of Object.keys(given)) {
-    const field = given[other] === undefined ? undefined : otherWord(other, Object.keys(toolFields));
+    const field =
+      given[other] === undefined ? undefined : otherWord(other, { known: Object.keys(toolFields) });
     if (field === undefined || given[field] !== undefined) continue;
     const where = `Tool "${String(given["name"])}"`;
     const reason = `write \`${field}\` in place of \`${other}\`.`;

@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { recordForm } from "../../src/journal/record-form.ts";
 import { agent, type Budget } from "../../src/index.ts";
@@ -29,7 +29,9 @@ it("goes on after a deploy that changed what it was meant to, and says before it
   const worker = before.work();
   await expect.poll(() => before.waiting("r")).toHaveLength(1);
   await worker.drain();
+  const asked = (["read", "records", "questions"] as const).map((name) => vi.spyOn(store, name));
   expect(await before.check()).toEqual([]);
+  expect(asked.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]); // one statement a run
   expect(await durableRuns({ store, agents: [clerk({ budget: { turns: 20 } })] }).check()).toEqual([]);
 
   const deployed = clerk({ tools: [pay, fakeTool("mail", "sent")] });

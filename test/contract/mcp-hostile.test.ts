@@ -180,11 +180,17 @@ describe("schemas of a stranger", () => {
   it("never make a request, and lead nowhere outside of themselves", async () => {
     const remote = { type: "object", properties: { a: { $ref: "https://example.com/schema.json" } } };
     await expect(taking(schema(remote))).rejects.toMatchObject({
-      code: "schema-invalid",
+      code: "mcp-refused",
       message: expect.stringContaining("nothing is fetched") as string,
+      hint: expect.stringContaining("`only: [names]` takes other tools") as string,
+      cause: { code: "schema-invalid" },
     });
+    const both = [...schema(remote), { name: "write", inputSchema: object, outputSchema: remote }];
+    await expect(taking(both, { server: "far" })).rejects.toThrow(
+      /^The MCP server far offers a list with "read", "write", which is refused: the input schema of "far\/read" .* the output schema of "far\/write" /,
+    );
     const circle = { allOf: [{ $ref: "#" }] };
-    await expect(taking(schema(circle))).rejects.toMatchObject({ code: "schema-invalid" });
+    await expect(taking(schema(circle))).rejects.toMatchObject({ code: "mcp-refused" });
   });
 
   it("cannot hold us up with a pattern", async () => {

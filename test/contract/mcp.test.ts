@@ -258,7 +258,7 @@ describe("the tools of a stranger", () => {
     await expect(mcpTools(listing(fine, fine))).rejects.toMatchObject({ code: "name-taken" });
     const remote = { name: "b", inputSchema: { $ref: "https://example.com/schema.json" } };
     await expect(mcpTools(listing(fine, remote))).rejects.toMatchObject({
-      code: "schema-invalid",
+      code: "mcp-refused",
       message: expect.stringContaining('"b"'),
     });
     await expect(mcpTools(listing(fine), { server: "a b" })).rejects.toMatchObject({ code: "name-invalid" });

@@ -159,6 +159,34 @@ describe("tools of the client, in chat completions", () => {
     expect(later.choices[0]?.finish_reason).toBe("stop"); // what was called before is part of the conversation
   });
 
+  it("are answered to the one whose result counts, where two clients send different ones at once", async () => {
+    const file = runsFile();
+    const clients = [0, 1].map(() => clientOf(serving(file, { agents: [guide()] })));
+    const asked = { model: "guide", messages: [user], tools: [open] };
+    for (let round = 0; round < 5; round += 1) {
+      const reply = (await clients[0]?.chat.completions.create(asked))?.choices[0]?.message;
+      const ends = await Promise.allSettled(
+        clients.map(async (client, nth) => {
+          const results = (reply?.tool_calls ?? []).map(({ id }) => ({
+            role: "tool" as const,
+            tool_call_id: id,
+            content: `${nth}`,
+          }));
+          const messages = [user, ...(reply === undefined ? [] : [reply]), ...results];
+          return (await client.chat.completions.create({ ...asked, messages })).choices[0]?.message.content;
+        }),
+      );
+      const answered = ends.flatMap((end, nth) =>
+        end.status === "fulfilled" ? [[nth, end.value] as const] : [],
+      );
+      expect(answered.length).toBeLessThan(2);
+      for (const [nth, said] of answered)
+        expect(said).toMatch(new RegExp(`"value":"${nth}".*"value":"${nth}"`));
+      for (const end of ends)
+        if (end.status === "rejected") expect(String(end.reason)).toContain("was given another one before");
+    }
+  });
+
   it.each([
     { what: "a message of the user", more: [user] },
     { what: "an answer of its own", more: [{ role: "assistant" as const, content: "Later" }, user] },

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { runsClient } from "../../src/client.ts";
+import type { WaitingQuestion } from "../../src/durable.ts";
 import { hashToken, serve } from "../../src/server.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { ask, payer, questionsOf, runsFile, serving, talker, told, until } from "./scene.ts";
@@ -44,6 +45,31 @@ describe("a caller who may not use an agent any more", () => {
     expect(await questionsOf(serve({ store, agents, principals, work: false }))).toEqual([]);
     all.close();
   });
+
+  it.each([
+    ["names the agents", (all: readonly WaitingQuestion[]) => all],
+    ["does not name them", (all: readonly WaitingQuestion[]) => all.map(({ agent: _agent, ...one }) => one)],
+  ])(
+    "sees no question of another agent where the author's own store gives all and %s",
+    async (_case, given) => {
+      const file = runsFile();
+      const agents = [payer(), payer([], "banker")];
+      const before = serving(file, { agents });
+      for (const [id, agent] of Object.entries({ a: "payer", b: "banker", c: "payer", d: "banker" }))
+        await ask(before, "POST /runs", { body: { agent, input: "Pay Ada", id } });
+      await until(async () => ((await questionsOf(before)).length === 4 ? true : undefined));
+      const all = sqliteRuns(file);
+      const store = { ...all, questions: async () => given(await all.questions()) };
+      const server = serve({ store, agents, principals: only("payer"), work: false });
+      const [first, second] = await questionsOf(server);
+      expect(new Set([first?.runId, second?.runId])).toEqual(new Set(["a", "c"]));
+      const page = async (query: string) => (await told(ask(server, `GET /questions?${query}`))).questions;
+      expect(await page("limit=1")).toEqual([first]);
+      const place = encodeURIComponent(JSON.stringify([first?.since, first?.runId, first?.key]));
+      expect(await page(`limit=5&after=${place}`)).toEqual([second]);
+      all.close();
+    },
+  );
 
   it("gets pages of questions, each by one statement", async () => {
     const file = runsFile();

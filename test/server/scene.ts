@@ -36,9 +36,9 @@ export const talker = (gate?: Promise<unknown>) =>
   agent({ name: "talker", model: wordByWord(["Hello ", "there", "!"], gate) });
 
 /** One who pays after a question. Only the conversation decides what it says. */
-export const payer = (paid: unknown[] = []) =>
+export const payer = (paid: unknown[] = [], name = "payer") =>
   agent({
-    name: "payer",
+    name,
     model: ({ messages }) =>
       messages.some(({ role }) => role === "tool")
         ? "Paid."

@@ -16,20 +16,23 @@ export async function checkFields(
       file,
       line: lineOf(path),
       field: pathText(path),
-      reason: meant(schema, path) ?? message,
+      reason: meant(schema, path, fields) ?? message,
     }))
     .toSorted((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity));
 }
 
 /** The known field that is near an unknown one. */
-function meant(schema: JsonSchema, path: readonly (string | number)[]): string | undefined {
+function meant(schema: JsonSchema, path: readonly (string | number)[], fields: unknown): string | undefined {
   const last = path.at(-1);
   const around = path.slice(0, -1).reduce<Json | undefined>(within, schema);
   const known = isJsonObject(around) ? around["properties"] : undefined;
   if (typeof last !== "string" || !isJsonObject(known) || Object.hasOwn(known, last)) return undefined;
-  const near = fieldMeant(last, Object.keys(known));
+  const near = fieldMeant(last, Object.keys(known), path.slice(0, -1).reduce(at, fields));
   return near === "" ? undefined : `unknown${near}`;
 }
+
+/** The value at a key of a value. */
+const at = (value: unknown, key: string | number): unknown => Reflect.get(Object(value), key);
 
 function within(schema: Json | undefined, key: string | number): Json | undefined {
   if (!isJsonObject(schema)) return undefined;

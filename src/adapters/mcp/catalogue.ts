@@ -1,6 +1,6 @@
 import { asTool } from "../../policy/rules/annotate.ts";
 import { setOrigin } from "../../agent/describe/manifest-origin.ts";
-import { messageOf, WritError } from "../../error/writ-error.ts";
+import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { type Tool, type ToolContext, toolOfOthers } from "../../tool/tool.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
@@ -69,7 +69,7 @@ export interface Catalogue {
  * Reads the list of a server and takes its tools. From then on a tool whose description, schemas or annotations differ from the approved ones
  * is not called; it is called again when they are as approved.
  *
- * @throws WritError the errors of {@link listTools} and {@link takeTools}, and `schema-invalid`
+ * @throws WritError the errors of {@link listTools} and {@link takeTools}
  */
 export async function openCatalogue(line: Line, options: CatalogueOptions): Promise<Catalogue> {
   const { timeoutMs, onChange, mayHaveNone, atWork, page } = options;
@@ -149,9 +149,7 @@ export async function openCatalogue(line: Line, options: CatalogueOptions): Prom
     }
   }
 
-  const byName = new Map(
-    taken.map((each) => [each.own, remoteTool(each, { server, timeoutMs, call, page })]),
-  );
+  const byName = toolsByName(taken, { server, timeoutMs, call, page });
   return {
     tools: [...byName.values()],
     byName,
@@ -181,6 +179,27 @@ interface Remote {
   readonly timeoutMs: number;
   readonly page: CatalogueOptions["page"];
   readonly call: (each: Taken, args: JsonObject, context: ToolContext) => Promise<Json | WithFiles<Json>>;
+}
+
+/** Makes the taken tools. @throws WritError `mcp-refused`, which tells of all whose schemas cannot be enforced */
+function toolsByName(taken: readonly Taken[], remote: Remote): ReadonlyMap<string, Tool> {
+  const made = new Map<string, Tool>();
+  const faults: { own: string; error: WritError<"schema-invalid"> }[] = [];
+  for (const each of taken)
+    try {
+      made.set(each.own, remoteTool(each, remote));
+    } catch (error) {
+      if (!isWritError(error, "schema-invalid")) throw error;
+      faults.push({ own: each.own, error });
+    }
+  const [first] = faults;
+  if (first === undefined) return made;
+  const what = `${faults.length === 1 ? "the tool" : "a list with"} ${faults.map(({ own }) => JSON.stringify(own)).join(", ")}`;
+  const reasons = faults.map(
+    ({ error: { data } }) => `the ${data.role} schema of "${data.name}" cannot be used: ${data.reason}`,
+  );
+  const reason = boundedText(reasons.join(" "));
+  throw new WritError("mcp-refused", { server: remote.server, what, reason }, { cause: first.error });
 }
 
 function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Tool {

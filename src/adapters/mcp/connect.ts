@@ -98,7 +98,7 @@ export interface McpConnection {
  *
  * Requires the package `@modelcontextprotocol/client`, and supports its revisions of the protocol, up to 2026-07-28.
  *
- * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `schema-invalid`, `pins-missing`, `pins-invalid`, `peer-missing`,
+ * @throws WritError `mcp-unusable`, `mcp-refused`, `name-taken`, `tool-unknown`, `pins-missing`, `pins-invalid`, `peer-missing`,
  * `name-invalid`, `definition-invalid`
  * @example
  * ```ts

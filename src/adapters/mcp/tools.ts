@@ -48,8 +48,8 @@ const listeners = new WeakMap<McpClient, Set<() => void>>();
  * descriptions with hidden characters, and names that mix scripts or that can be confused with each other, are refused. The client's handler of
  * `notifications/tools/list_changed` is replaced: a tool whose description changes is no longer called.
  *
- * @throws WritError `mcp-unusable` if the list cannot be read or the server offers no tools, `mcp-refused`, `name-invalid` for the name of the server,
- * `name-taken` if the server has two tools of one name, `tool-unknown`, `schema-invalid` for a schema that cannot be enforced, `pins-missing`,
+ * @throws WritError `mcp-unusable` if the list cannot be read or the server offers no tools, `mcp-refused` also for schemas that cannot be enforced, `name-invalid` for the name of the server,
+ * `name-taken` if the server has two tools of one name, `tool-unknown`, `pins-missing`,
  * `pins-invalid`. An aborted listing throws the signal's reason.
  * @example
  * ```ts

@@ -29,7 +29,7 @@ export interface RunQuestions {
 const isOpen = "status <> 'moved' AND ended IS NULL";
 
 const wordsOf = ({ runs, steps, questions }: RunTables): QuestionWords => ({
-  select: `SELECT id AS run, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${isOpen}
+  select: `SELECT id AS run, agent, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${isOpen}
     AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key)`,
   table: questions,
   id: "id",

@@ -49,7 +49,7 @@ export const laterColumns: LaterColumns = { writ_questions: ["until INTEGER", "l
 const isHere = "NOT EXISTS (SELECT 1 FROM writ_runs WHERE id = run AND +status = 'moved')"; // there may be very many that were moved
 
 const words: QuestionWords = {
-  select: `SELECT * FROM writ_questions AS asked WHERE NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key) AND ${isHere}`,
+  select: `SELECT *, (SELECT agent FROM writ_runs WHERE id = run) AS agent FROM writ_questions AS asked WHERE NOT EXISTS (SELECT 1 FROM writ_steps WHERE run = asked.run AND key = asked.key) AND ${isHere}`,
   table: "writ_questions",
   id: "run",
   asker: (id) => id,

@@ -1,6 +1,6 @@
 import type { Enforcement } from "../../tool/enforcement.ts";
 import type { Tool } from "../../tool/tool.ts";
-import { insideOf, originOf } from "./manifest-origin.ts";
+import { insideOf } from "./manifest-origin.ts";
 
 /**
  * The enforcement of one tool, known once the tool is made. A tool that runs agents is enforced as they are: `isolated` if each of them
@@ -19,7 +19,6 @@ export function toolEnforcement(tool: Tool, platform = "unknown"): Enforcement {
       level: inside.every((each) => each.enforces) ? "isolated" : "mediated",
       mechanism: "agent",
     });
-  if (originOf(tool) !== undefined) return held({ level: "remote", mechanism: "mcp" });
   if (tool.enforcement === undefined)
     return (tool.needs ?? []).length === 0
       ? held({ level: "none", mechanism: "in process" })

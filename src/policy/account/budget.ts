@@ -75,11 +75,11 @@ const defaults: Limits = {
 const inParts = "Give a part of a bound: a number above 0, and 1 at most.";
 const asPrice = "Give a function from a usage to dollars: `price: ({ inputTokens, outputTokens }) => …`.";
 
-function adviceFor(field: string): string {
+function adviceFor(field: string, budget: Budget): string {
   if (isBound(field)) return "Give a positive number, or leave the field out for its default.";
   const known = Object.keys(defaults);
   return asSentence(
-    `There is no such bound${fieldMeant(field, known) || `. There are: ${known.join(", ")}`}`,
+    `There is no such bound${fieldMeant(field, known, budget) || `. There are: ${known.join(", ")}`}`,
   );
 }
 
@@ -112,7 +112,7 @@ export function limitsOf(budget: Budget, name: string): Limits {
         name,
         field,
         value: shownValue(value),
-        advice: adviceFor(field),
+        advice: adviceFor(field, budget),
       });
     }
     limits[field] = value;

@@ -27,7 +27,7 @@ export function sensible(call: CallRequest): Decision {
   const { effect, kind } = call;
   if (kind === "knowledge" || kind === "memory") return own;
   if (effect === "none" || effect === "read") return looks;
-  const { label, intent } = call.knows;
+  const { label, intent, plan } = call.knows;
   if (label.integrity === "trusted") return trusted;
   if (effect === "undeclared") return undeclared;
   return {
@@ -35,7 +35,7 @@ export function sensible(call: CallRequest): Decision {
     rule: "sensible",
     reason: "it changes something, after data of strangers",
     remedy: remedyAfter(label),
-    evidence: { label, intent: intent.hash },
+    evidence: { label, intent: intent.hash, ...(plan?.act && { planned: plan.act.by }) },
   };
 }
 

@@ -241,3 +241,26 @@ it.each([
 ])("of the header or variable %s: %s, a failure tells %s", (name, value, told) => {
   expect(keyScrub([[name, value]])(`It was ${value}.`)).toBe(`It was ${told}.`);
 });
+
+const keyNames =
+  "accessKeyId AWS_SECRET_ACCESS_KEY sessionToken tokenValue authz X-Authz x-api-key apikey Ocp-Apim-Subscription-Key X-Amz-Signature X-Amz-Credential " +
+  "X-Amz-Security-Token client_secret clientSecretValue client_assertion refreshTokens private_key_id privateKeyPem GITHUB_PAT SMTP_PASS dbPass MYSQL_PWD " +
+  "pgpassword passwd SSH_PASSPHRASE SECRET_KEY_BASE sig id_token2 XSRFToken googleCredentials OAuth jwt accesskeyid XAPIKey";
+const otherNames =
+  "tokenCount token_limit max-token-count tokenType token_usage author X-Authority coauthors keyboard keywords keyspaceName tokenizer secretary PWD OLDPWD " +
+  "compass bypass passenger x-request-id user-agent design signal patch path assertions-passed bearerless username organization";
+
+it.each(keyNames.split(" "))("%s names a key", (name) => {
+  expect(keyScrub([[name, "0815-0815"]])("It was 0815-0815.")).toBe("It was [key].");
+});
+
+it.each(otherNames.split(" "))("%s names no key", (name) => {
+  expect(keyScrub([[name, "0815-0815"]])("It was 0815-0815.")).toBe("It was 0815-0815.");
+});
+
+it("the password in an address is a key, the address is none", () => {
+  const scrub = keyScrub([["DATABASE_URL", "postgres://app:very-secret@db.example/app"]]);
+  expect(scrub("No postgres://app:very-secret@db.example/app")).toBe(
+    "No postgres://app:[key]@db.example/app",
+  );
+});

@@ -3,17 +3,18 @@ import { z } from "zod";
 import { openaiCompatible } from "../../../src/adapters/model/openai-compatible.ts";
 import { connectMcp } from "../../../src/adapters/mcp/tools.ts";
 import { durableRuns } from "../../../src/durable.ts";
+import { loop, readTranscript, userMessage } from "../../../src/doors.ts";
 import { pipe } from "../../../src/compose.ts";
 import { settingShapes } from "../../../src/model/setting-shapes.ts";
 import { withRetry } from "../../../src/models.ts";
-import { agent, ask, guarded, skill, tool } from "../../../src/index.ts";
+import { agent, ask, guarded, inMemorySessions, session, skill, tool } from "../../../src/index.ts";
+import { serve } from "../../../src/server.ts";
 import { telemetry } from "../../../src/otel.ts";
 import { sqliteRuns } from "../../../src/sqlite.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
 /** What each option of another library is called here: of an agent, of a run, of a tool. */
 const agents: Readonly<Record<string, string>> = {
-  id: "name",
   handoffDescription: "description",
   max_turns: "budget: { turns }",
   recursionLimit: "budget: { turns }",
@@ -114,6 +115,14 @@ it.each([
   ["a server's", () => connectMcp({ name: "s", baseUrl: "http://localhost" } as never), "url"],
   ["withRetry's", () => withRetry(scripted([]), { maxRetries: 2 } as never), "attempts"],
   ["pipe's", () => pipe(made, made).with({ timeout: 5 } as never), "budget: { durationMs }"],
+  ["serve()'s", () => serve({ store, agents: [made], basePath: "/agents" } as never), "path"],
+  ["serve()'s", () => serve({ store, agents: [made], cors: "*" } as never), "origins"],
+  ["serve()'s", () => serve({ store, agents: [made], concurrency: 3 } as never), "work: { concurrency }"],
+  [
+    "a session's",
+    () => session(inMemorySessions(), "s", { lastMessages: 10 } as never),
+    'history: (contents) => historyOf({ ...contents, runs: contents.runs.slice(-10) }, "answers")',
+  ],
   ["durableRuns'", () => durableRuns({ checkpointer: store, agents: [made] } as never), "store"],
 ])("%s other name of %#", async (_whose, make, here) => {
   await expect((async () => make())()).rejects.toThrow(`write \`${here}\` in its place`);
@@ -143,4 +152,60 @@ it("a setting among the options of a model", () => {
       hint: expect.stringContaining("write `settings: { temperature }` in its place. Options:"),
     }),
   );
+});
+
+it.each([
+  [
+    "an agent's title",
+    () => agent({ ...scriptedAgent, title: "A" } as never),
+    "leave out `title`: `name` is there.",
+  ],
+  [
+    "an agent's temperature",
+    () => agent({ ...scriptedAgent, settings: { temperature: 1 }, temperature: 1 } as never),
+    "leave out `temperature`: `settings: { temperature }` is there.",
+  ],
+  [
+    "an agent's temperature beside other settings",
+    () => agent({ ...scriptedAgent, settings: { topP: 1 }, temperature: 1 } as never),
+    "write `settings: { temperature }` in place of `temperature`.",
+  ],
+  [
+    "an agent's maxSteps",
+    () => agent({ ...scriptedAgent, budget: { turns: 1 }, maxSteps: 1 } as never),
+    "leave out `maxSteps`: `budget: { turns }` is there.",
+  ],
+  ["a tool's title", () => tool({ ...written, title: "T" } as never), "leave it out: `name` is there."],
+  [
+    "a tool's handler",
+    () => tool({ ...written, handler: () => 2 } as never),
+    "leave it out: `execute` is there.",
+  ],
+  ["a run's id", () => made.run("x", { runId: "1", id: "2" } as never), "leave out `id`: `runId` is there."],
+])("%s is not told to write what is there", async (_whose, make, says) => {
+  await expect((async () => make())()).rejects.toThrow(says);
+});
+
+const transcript = readTranscript({ messages: [userMessage("x")] });
+it.each<[given: object, options: object, says: string]>([
+  [
+    { abortSignal: 1 },
+    {},
+    "`abortSignal` belongs to one run: write `loop({ model, transcript }, { signal })`.",
+  ],
+  [{ runId: "1" }, {}, "`runId` belongs to one run: write `loop({ model, transcript }, { runId })`."],
+  [{ system: "x" }, {}, "`system` is for agents: write a system message at the beginning of `transcript`."],
+  [{ id: "x", name: undefined }, {}, "write `name` in place of `id`."],
+  [{ threadId: "x" }, {}, "`threadId` is for agents: go on from the `transcript` of the result."],
+  [
+    {},
+    { maxSteps: 3 },
+    "`maxSteps` belongs to the definition: write `loop({ model, transcript, budget: { turns } })`.",
+  ],
+  [{}, { instructions: "x" }, "`instructions` is for agents: write a system message"],
+  [{}, { skill: "x" }, "`skill` is for agents: leave it out."],
+  [{}, { session: session(inMemorySessions(), "s") }, "`session` is for agents: go on from"],
+])("a loop's %j %j", async (given, options, says) => {
+  const run = loop({ ...scriptedAgent, transcript, ...given }, options);
+  await expect(run.next()).rejects.toThrow(`loop(): ${says}`);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { agent } from "../../../src/adapters/node.ts";
 import { scripted } from "../../../src/model/scripted.ts";
-import type { Decision } from "../../../src/policy/decision.ts";
+import type { Decision, Policy } from "../../../src/policy/decision.ts";
+import { sensible } from "../../../src/policy/rules/sensible.ts";
 import type { AgentEvent } from "../../../src/event/event.ts";
 import { allow, ask, deny } from "../../../src/policy/rules/builders.ts";
 import { arg, oneOf, planned } from "../../../src/policy/rules/conditions.ts";
@@ -86,7 +87,7 @@ async function play(
     policy = guarded(),
     says = true,
     prompt = "Do it",
-  }: { policy?: RulePolicy; says?: boolean; prompt?: string } = {},
+  }: { policy?: Policy; says?: boolean; prompt?: string } = {},
 ): Promise<Played> {
   const decisions: Decision[] = [];
   const asked = new Set<string>();
@@ -215,6 +216,19 @@ describe("a plan after a stranger's words", () => {
     const policy = guarded({ extraRules: [ask("send")] });
     const { verdicts } = await play([plan(known), read, send(eve), send(eve)], { policy });
     expect(verdicts).toEqual(["asked", "allow", "ask", "asked"]);
+  });
+
+  it("is named in what the default policy decides, whose question was answered with the plan", async () => {
+    const { verdicts, decisions } = await play([read, plan(known), send(eve), send(eve)], {
+      policy: sensible,
+    });
+    expect(verdicts).toEqual(["allow", "asked", "ask", "asked"]);
+    expect(decisions.map(({ evidence }) => evidence?.planned)).toEqual([
+      undefined,
+      undefined,
+      "person",
+      undefined,
+    ]);
   });
 
   it("lends nothing when a person says no", async () => {
