@@ -22,3 +22,24 @@ export interface Probe {
   readonly name: string;
   readonly held: boolean;
 }
+
+/** A tool that says how its code is enforced. */
+interface Enforceable {
+  readonly enforcement: (this: { readonly execute: unknown }) => Enforcement | undefined;
+}
+
+/**
+ * A tool with its enforcement, which holds for the function that executes it: a copy of the tool with another function,
+ * `{ ...tool, execute }`, has that function in this process.
+ */
+export function enforcedTool<Made extends { readonly execute: unknown }>(
+  made: Made,
+  enforcement: () => Enforcement,
+): Made & Enforceable {
+  return {
+    ...made,
+    enforcement() {
+      return this.execute === made.execute ? enforcement() : undefined;
+    },
+  };
+}

@@ -141,8 +141,8 @@ export interface Tool {
   readonly origin?: ToolOrigin;
   /** The page that shows results of its calls. */
   readonly page?: ToolPage;
-  /** The enforcement of its code; undefined for a function in this process. */
-  readonly enforcement?: () => Enforcement;
+  /** The enforcement of the code that executes it; undefined for a function in this process. */
+  readonly enforcement?: (this: { readonly execute: unknown }) => Enforcement | undefined;
   /** The change that a successful call makes for the rest of the run. */
   readonly mode?: (args: unknown) => Mode | undefined;
   /** True for a tool of a catalogue, which the model is told of once it was found. It may be called at any time. */

@@ -1,6 +1,6 @@
 import { checkShape, fromOne, webAddress } from "../../error/check-shape.ts";
 import { asRuntime } from "../../run/around.ts";
-import type { Enforcement } from "../../tool/enforcement.ts";
+import { type Enforcement, enforcedTool } from "../../tool/enforcement.ts";
 import type { ForeignToolWords } from "../../tool/foreign-tools.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import { map, object, optional, string } from "../../util/shape.ts";
@@ -88,7 +88,7 @@ export function a2aTool(agent: A2aAgent): Tool {
       });
     },
   });
-  return { ...made, enforcement };
+  return enforcedTool(made, enforcement);
 }
 
 /** The extra time before the runtime's own bound: the bound of the call comes first, and cancels the task. */

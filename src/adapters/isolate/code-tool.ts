@@ -2,6 +2,7 @@ import { checkShape } from "../../error/check-shape.ts";
 import { record } from "../../util/shape.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import type { Capability } from "../../tool/capability.ts";
+import { enforcedTool } from "../../tool/enforcement.ts";
 import { tool, type Tool, type ToolDefinition, type TypedTool } from "../../tool/tool.ts";
 import { asObject, type Json, parseJson } from "../../util/json.ts";
 import { waitMs } from "../wait-ms.ts";
@@ -130,7 +131,7 @@ export async function codeTool<const Needs extends readonly Capability[] = reado
     probes: found.probes,
   } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema says of the arguments what the type says
-  return { ...(made as Tool), enforcement: () => enforcement } as TypedTool<CodeArguments, Json>;
+  return enforcedTool(made as Tool, () => enforcement) as TypedTool<CodeArguments, Json>;
 }
 
 /** The time for the interpreter to report its own time-out; only if it does not, its process is ended. */

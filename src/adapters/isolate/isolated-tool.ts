@@ -3,7 +3,7 @@ import { WritError } from "../../error/writ-error.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { SchemaSource } from "../../schema/to-schema.ts";
 import type { Capability } from "../../tool/capability.ts";
-import type { Enforcement } from "../../tool/enforcement.ts";
+import { type Enforcement, enforcedTool } from "../../tool/enforcement.ts";
 import type { HandlesOf } from "../../tool/handles.ts";
 import {
   type ArgumentsOf,
@@ -116,11 +116,7 @@ export async function isolatedTool<
     throw new WritError("enforcement-unavailable", { tool: name, reason: found.reason });
   await warmPool(pool, name);
   const enforcement = enforcementOf(found, allowUnenforced);
-  return {
-    ...made,
-    enforcement: () => enforcement,
-    unenforced: enforcement.unenforced,
-  };
+  return enforcedTool({ ...made, unenforced: enforcement.unenforced }, () => enforcement);
 }
 
 type CellDefinition = Pick<

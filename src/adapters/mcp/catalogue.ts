@@ -1,6 +1,7 @@
 import { asTool } from "../../policy/rules/annotate.ts";
 import { setOrigin } from "../../agent/describe/manifest-origin.ts";
 import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
+import { enforcedTool } from "../../tool/enforcement.ts";
 import { type Tool, type ToolContext, toolOfOthers } from "../../tool/tool.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json, JsonObject } from "../../util/json.ts";
@@ -219,7 +220,7 @@ function remoteTool(each: Taken, { server, timeoutMs, call, page }: Remote): Too
   });
   const shown = app === undefined ? {} : { page: page?.(app) };
   const output = made.output && tellingDigits(made.output);
-  const whole = { ...made, output, ...shown, trustedForm, enforcement };
+  const whole = enforcedTool({ ...made, output, ...shown, trustedForm }, enforcement);
   return setOrigin(whole, { server, pin: pin.sha256, approved });
 }
 

@@ -4,6 +4,7 @@ import { unknownTool } from "../../error/check-shape.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { asRuntime } from "../../run/around.ts";
 import type { Knowledge } from "../../tool/knowledge.ts";
+import { enforcedTool } from "../../tool/enforcement.ts";
 import { tool, type Tool, type ToolContext } from "../../tool/tool.ts";
 import type { WithFiles } from "../../tool/with-files.ts";
 import type { Json } from "../../util/json.ts";
@@ -265,5 +266,5 @@ function readingTool(link: Link, making: Making, { server, timeoutMs, onChange }
     execute: (args, context) => execute(args as Readonly<Record<string, string>>, context),
   });
   const { sha256: pin } = making.pin ?? pinOf(server, { name: own, description, inputSchema });
-  return setOrigin({ ...made, enforcement }, { server, pin, approved: making.isApproved });
+  return setOrigin(enforcedTool(made, enforcement), { server, pin, approved: making.isApproved });
 }

@@ -19,13 +19,15 @@ export function toolEnforcement(tool: Tool, platform = "unknown"): Enforcement {
       level: inside.every((each) => each.enforces) ? "isolated" : "mediated",
       mechanism: "agent",
     });
-  if (tool.enforcement === undefined)
-    return (tool.needs ?? []).length === 0
-      ? held({ level: "none", mechanism: "in process" })
-      : held({ level: "mediated", mechanism: "handles" });
   try {
-    return tool.enforcement();
+    return tool.enforcement?.() ?? held(inProcess(tool));
   } catch {
     return held({ level: "none", mechanism: "unavailable" });
   }
+}
+
+function inProcess({ needs = [] }: Tool): Pick<Enforcement, "level" | "mechanism"> {
+  return needs.length === 0
+    ? { level: "none", mechanism: "in process" }
+    : { level: "mediated", mechanism: "handles" };
 }

@@ -4,6 +4,7 @@ import { agent, type Tool, tool } from "../../../src/index.ts";
 import { describedLabel, resultLabel } from "../../../src/policy/knowledge/result-label.ts";
 import { trustedLabel } from "../../../src/message/label.ts";
 import { scripted } from "../../../src/testing.ts";
+import { enforcedTool } from "../../../src/tool/enforcement.ts";
 
 const client = {
   listTools: async () => ({
@@ -35,6 +36,21 @@ it("a tool made of one whose code is a stranger's is not the author's own by its
     "untrusted",
     "trusted",
   ]);
+});
+
+it("a copy of a tool that executes a function of its own is not isolated", async () => {
+  const about = { name: "add", description: "Adds", inputSchema: { type: "object" } } as const;
+  const boxed = enforcedTool(tool({ ...about, execute: () => "2" }), () => isolated);
+  const logged: Tool = { ...boxed, execute: () => "3" };
+  const levelsOf = async (made: Tool) => {
+    const enforced = await agent({ name: "a", model: scripted(["x"]), tools: [made] }).enforcement();
+    return enforced.map(({ level }) => level);
+  };
+  expect(await levelsOf({ ...boxed, description: "Adds two" })).toEqual(["isolated"]);
+  expect(await levelsOf(logged)).toEqual(["none"]);
+  expect(() => agent({ name: "a", model: scripted(["x"]), enforce: "isolated", tools: [logged] })).toThrow(
+    '"add" (none: a function in this process)',
+  );
 });
 
 const isolated = { level: "isolated", mechanism: "bubblewrap", platform: "linux", probes: [] } as const;
