@@ -215,6 +215,28 @@ describe("inference", () => {
     expectTypeOf(agent({ ...named, skills: [text] })("x")).resolves.toEqualTypeOf<string>();
   });
 
+  it("gives the function of a plain skill the type of the skill's input, and unknown without one", () => {
+    const row = z.object({ id: z.string(), euro: z.number().default(1) });
+    const booked = skill({
+      name: "book",
+      description: "",
+      input: row,
+      execute(given) {
+        expectTypeOf(given).toEqualTypeOf<{ id: string; euro?: number | undefined }>();
+        return { booked: given.id };
+      },
+    });
+    expectTypeOf(agent({ name: "a", input: row, skills: [booked] })).returns.resolves.toEqualTypeOf<{
+      booked: string;
+    }>();
+    skill({ name: "s", description: "", execute: (given) => expectTypeOf(given).toBeUnknown() });
+    skill({ name: "s", description: "", input: row, execute: (given: unknown) => given });
+    // @ts-expect-error a row has no such field
+    skill({ name: "s", description: "", input: row, execute: ({ euros }) => euros });
+    // @ts-expect-error the function takes a number
+    skill({ name: "s", description: "", input: row, execute: (given: number) => given });
+  });
+
   it("gives JSON where the program chose a driver whose answers are JSON, and text elsewhere [P7.2]", () => {
     const named = { name: "a", model: () => "x" };
     expectTypeOf(agent({ ...named, driver: "json" })("x")).resolves.toEqualTypeOf<Json>();
