@@ -237,7 +237,7 @@ describe("connectMcp", () => {
     await far.close();
     expect(await call(far, "echo")).toMatchObject({
       status: "error",
-      text: expect.stringContaining("the connection was closed") as string,
+      text: expect.stringContaining("this program closed the connection, by `close()`") as string,
     });
   });
 });
