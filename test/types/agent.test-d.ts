@@ -15,6 +15,7 @@ import {
   tool,
   WritError,
 } from "../../src/index.ts";
+import { fakeOpenai, scripted } from "../../src/testing.ts";
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
 describe("the name of a model", () => {
@@ -213,6 +214,18 @@ describe("inference", () => {
     const known: readonly Skill[] = [open];
     expectTypeOf(agent({ ...named, skills: known })("x")).resolves.toEqualTypeOf<string>();
     expectTypeOf(agent({ ...named, skills: [text] })("x")).resolves.toEqualTypeOf<string>();
+  });
+
+  it("takes the arguments of a script as the program has them: of an interface, and with fields left out", () => {
+    interface Order {
+      readonly order: string;
+    }
+    const order: Order = { order: "17" };
+    const calls = [{ name: "look", arguments: order }];
+    expectTypeOf(scripted).toBeCallableWith([{ calls }]);
+    expectTypeOf(fakeOpenai).toBeCallableWith([
+      ({ path }) => ({ calls: [{ name: "look", arguments: { order: /\d/.exec(path)?.[0] } }] }),
+    ]);
   });
 
   it("gives the function of a plain skill the type of the skill's input, and unknown without one", () => {
