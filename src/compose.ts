@@ -18,6 +18,7 @@ export {
   type CaseValue,
   type OpenBranchDefinition,
 } from "./agent/compose/branch.ts";
+export { type EachOptions } from "./agent/compose/each.ts";
 export { type ChangedInput, type ChangedOutput, type Changes, type Kept } from "./agent/changed.ts";
 export { type Composite, type CompositeBudget, type CompositeChanges } from "./agent/compose/composite.ts";
 export { type RunInside } from "./agent/compose/course.ts";

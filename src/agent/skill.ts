@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { Tools } from "../policy/allow-list.ts";
-import type { InferOutput, SchemaSource } from "../schema/to-schema.ts";
+import type { InferInput, InferOutput, SchemaSource } from "../schema/to-schema.ts";
 import { isKnowledge, type Knowledge } from "../tool/knowledge.ts";
 import { checkName, type Tool } from "../tool/tool.ts";
 import { checkShape, closed } from "../error/check-shape.ts";
@@ -76,8 +76,9 @@ export type MadeBy<Output extends SchemaSource | undefined, Result> = Output ext
 export type SkillDefinition<
   Output extends SchemaSource | undefined = SchemaSource | undefined,
   Result = unknown,
+  Input extends SchemaSource | undefined = SchemaSource | undefined,
 > =
-  | (SkillAbout & {
+  | (SkillAbout<Input> & {
       /** Instructions for the model, added to the agent's, while it works this way. */
       readonly instructions?: string;
       /** The tools that the model may call. An empty list: it works without tools. */
@@ -92,8 +93,9 @@ export type SkillDefinition<
       /** True: the agent's memory tools may be called. Default: true for an agent with a memory. */
       readonly memory?: boolean;
     })
-  | (SkillAbout & {
-      execute(input: unknown): Result;
+  | (SkillAbout<Input> & {
+      /** Gets the input as its schema accepts it; without a schema of the skill, anything. */
+      execute(input: [Input] extends [SchemaSource] ? InferInput<Input> : unknown): Result;
       /** The schema of its output, which must fit the agent's `output`; a result that does not match ends the run. Default: the agent's `output`. */
       readonly output?: Output;
       /** True: its output is as trusted as its input. Default false: a function can fetch what strangers wrote, and its answer counts as theirs. */
@@ -101,7 +103,7 @@ export type SkillDefinition<
     });
 
 /** The fields of every definition of a skill. */
-interface SkillAbout {
+interface SkillAbout<Input> {
   readonly name: string;
   /** Tells the model, which chooses among skills, when to use it. */
   readonly description: string;
@@ -114,7 +116,7 @@ interface SkillAbout {
    * The schema of its input. A skill that does not take an input is not chosen for it.
    * Default: anything.
    */
-  readonly input?: SchemaSource;
+  readonly input?: Input;
   /** A description in place of the Markdown that `describeSkill()` makes. */
   readonly modelDescription?: string;
 }
@@ -130,9 +132,11 @@ interface SkillAbout {
  * export const shout = skill({ name: "shout", description: "Upper case", trusted: true, execute: (input) => String(input).toUpperCase() });
  * ```
  */
-export function skill<Output extends SchemaSource | undefined = undefined, Result = never>(
-  definition: SkillDefinition<Output, Result>,
-): Skill<MadeBy<Output, Result>> {
+export function skill<
+  Output extends SchemaSource | undefined = undefined,
+  Result = never,
+  Input extends SchemaSource | undefined = undefined,
+>(definition: SkillDefinition<Output, Result, Input>): Skill<MadeBy<Output, Result>> {
   checkShape("skill()", definition, definitionLike);
   checkName(definition.name, "A skill");
   checkShape(`Skill "${definition.name}"`, definition, known);
@@ -149,7 +153,9 @@ export function skill<Output extends SchemaSource | undefined = undefined, Resul
         `has \`${other}\`, which is for \`tools\`: no model is asked where there is \`execute\`.`,
       );
     const { output, trusted } = definition;
-    return { type: "plain", ...about, output, trusted, execute: (input) => definition.execute(input) };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the run has held the input against this schema
+    const execute = (given: unknown): unknown => definition.execute(given as never);
+    return { type: "plain", ...about, output, trusted, execute };
   }
   if ("trusted" in definition)
     throw mixed(

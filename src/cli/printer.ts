@@ -189,7 +189,9 @@ function refused(event: EventOf<"call-decided">, telling: Telling): string {
   const call = callText(event, telling);
   if (rule === "arguments")
     return callLine("✗", `${call}  wrong arguments: ${oneLine(reason, longest)}`, telling);
-  const advice = remedy === undefined ? "" : `; to allow it: ${oneLine(remedy, longest)}`;
+  // A change that does not fit says nothing once it is cut.
+  const advice =
+    remedy === undefined || remedy.length > longest ? "" : `; to allow it: ${oneLine(remedy, longest)}`;
   return callLine("✗", `${call}  denied (${rule}): ${oneLine(reason, longest)}${advice}`, telling);
 }
 

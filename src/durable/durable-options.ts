@@ -39,7 +39,7 @@ export interface DurableAround extends DurableOptions {
 const agents = list(agentShape, "a list of agents");
 /** The shapes of the options. */
 export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>>> = {
-  store: having("a store of runs", "claim"),
+  store: having("a store of runs, like sqliteRuns(path)", "claim"),
   dispatcher: optional(having("a dispatcher", "wake")),
   agents: optional(agents),
   sessions: optional(named("a function of an id, like `(id) => session(store, id)`", callable)),

@@ -1,3 +1,4 @@
+import { boundText } from "./bound-text.ts";
 import type { CallBeside } from "../durable/beside.ts";
 import type { WaitingQuestion } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
@@ -243,7 +244,7 @@ function endOf(outcome: Outcome): UiChunk[] {
   const errorText =
     outcome.type === "failed" || outcome.type === "refused"
       ? `${outcome.code}: ${outcome.message}`
-      : `The run is ${outcome.type}: ${outcome.field}.`;
+      : boundText(outcome);
   return [
     { type: "error", errorText },
     { type: "finish", finishReason: "error" },

@@ -23,7 +23,7 @@ export interface NoteToolsOptions {
 }
 
 const optionsShape = closed({
-  store: having("a store of notes", "put", "search", "remove"),
+  store: having("a store of notes, like inMemoryNotes()", "put", "search", "remove"),
   namespace: either(string, callable),
   maxNotes: optional(fromOne),
   maxCharacters: optional(fromOne),

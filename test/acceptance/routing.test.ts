@@ -75,13 +75,13 @@ describe("the choice of a skill", () => {
       name: "double",
       description: "",
       input: z.object({ n: z.number() }),
-      execute: (input) => (input as { n: number }).n * 2,
+      execute: (input) => input.n * 2,
     });
     const byText = skill({
       name: "length",
       description: "",
       input: z.object({ text: z.string() }),
-      execute: (input) => (input as { text: string }).text.length,
+      execute: (input) => input.text.length,
     });
     const model = scripted([]);
     const a = define({ skills: [byNumber, byText], model });

@@ -14,7 +14,7 @@ import type { Reply } from "../../src/model/assemble.ts";
 import type { PlainReply } from "../../src/model/function-model.ts";
 import type { ModelFeatures, ModelRequest } from "../../src/model/model.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
-import type { JsonObject } from "../../src/util/json.ts";
+import type { Json, JsonObject } from "../../src/util/json.ts";
 import { replyOf, turnOf } from "../unit/driver/turn.ts";
 import { readGbnf } from "../gbnf.ts";
 import { randomFrom } from "../random.ts";
@@ -486,7 +486,9 @@ function replyWith(written: string | PlainReply | undefined): Reply {
   const calls = written?.calls ?? [];
   return replyOf(
     ...calls.map((call): ToolCall => {
-      return { type: "tool-call", id: call.name, name: call.name, arguments: call.arguments ?? {} };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these scripts have JSON alone
+      const given = (call.arguments ?? {}) as Json;
+      return { type: "tool-call", id: call.name, name: call.name, arguments: given };
     }),
   );
 }

@@ -117,6 +117,9 @@ describe("connectMcp", () => {
       message:
         'The tools of the MCP server far cannot be listed: the program "/there/is/no/such/program" was not found (spawn /there/is/no/such/program ENOENT). See that `command` and `cwd` are right, and that "/there/is/no/such/program" is installed and on the PATH.',
     });
+    await expect(connectMcp({ name: "far", command: "node server.js --fast" })).rejects.toThrow(
+      'write `command: "node", args: ["server.js","--fast"]`',
+    );
     await expect(connectMcp({ name: "far", url: "http://127.0.0.1:1/mcp" })).rejects.toThrow(
       "fetch failed (bad port)", // as of a name that nobody has, or a port where nothing listens
     );
@@ -237,7 +240,7 @@ describe("connectMcp", () => {
     await far.close();
     expect(await call(far, "echo")).toMatchObject({
       status: "error",
-      text: expect.stringContaining("the connection was closed") as string,
+      text: expect.stringContaining("this program closed the connection, by `close()`") as string,
     });
   });
 });

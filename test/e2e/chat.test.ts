@@ -115,7 +115,8 @@ describe("writ chat, from a pipe", () => {
   });
 
   it("leaves with /quit, and refuses a name without a file", async () => {
-    expect((await piped(["/quit", "one"])).stdout).toBe("");
+    for (const leave of ["/quit", "/exit"])
+      expect(await piped([leave, "one"])).toMatchObject({ stdout: "", code: 0 });
     const { code, stderr } = await piped([], "--id", "mine");
     expect(stderr).toContain('error[option-invalid] --id cannot be "mine".');
     expect(code).toBe(2);

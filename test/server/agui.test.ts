@@ -423,7 +423,11 @@ describe("the client of AG-UI", () => {
     expect(one.types).toContain("SUBAGENT_FINISHED");
     const other = page(server, "bounded");
     await other.say("Go").catch(() => undefined);
-    expect(other.events.at(-1)).toMatchObject({ type: "RUN_ERROR", code: "exhausted" });
+    expect(other.events.at(-1)).toMatchObject({
+      type: "RUN_ERROR",
+      code: "exhausted",
+      message: "The run exceeded budget of 1 turns.",
+    });
   });
 });
 

@@ -9,6 +9,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Agent, agent, inMemorySessions, session, tool } from "../../src/index.ts";
+import { account, inMemoryAccounts } from "../../src/policy.ts";
 import { scripted } from "../../src/testing.ts";
 import type { Server } from "../../src/server.ts";
 import { ask, runsFile, serving, told, uiChunks } from "./scene.ts";
@@ -131,5 +132,15 @@ describe("the parts of calls in a chat", () => {
     const ran = { state: "output-available", input: { city: "Rome", days: 1 }, output: { rain: false } };
     expect(typed(seen.at(-1))).toMatchObject([ran]);
     expect((await kept(server))[1]?.parts[1]).toMatchObject(ran);
+  });
+
+  it("end with the bound that the run met, in words", async () => {
+    const accounts = inMemoryAccounts();
+    const limited = account({ store: accounts, key: "kim", limits: { runs: 1 }, per: "day" });
+    const server = serverOf(agent({ name: "clerk", model: () => "Hi.", account: limited }));
+    await states(server, user);
+    await expect(states(server, { ...user, id: "m2" })).rejects.toThrow(
+      'The run exceeded the runs limit of 1 per day of account "kim"',
+    );
   });
 });

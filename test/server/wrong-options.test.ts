@@ -10,7 +10,7 @@ const wrong: readonly [name: string, options: unknown, reason: RegExp][] = [
   ["nothing", undefined, /it must be an object, got nothing/],
   ["null", null, /it must be an object, got null/],
   ["an agent", [one], /it must be an object, got a list/],
-  ["no store", { agents: [one] }, /`store` must be a store of runs, got nothing/],
+  ["no store", { agents: [one] }, /`store` must be a store of runs, like sqliteRuns\(path\), got nothing/],
   ["agents that are none", { store, agents: one }, /`agents` must be a list of agents, got a function/],
   ["two agents of one name", { store, agents: [one, one] }, /two agents have the name "one"/],
   ["an option that is none", { store, agent: [one] }, /unknown field "agent".*`?agents`?/],

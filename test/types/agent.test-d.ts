@@ -15,6 +15,7 @@ import {
   tool,
   WritError,
 } from "../../src/index.ts";
+import { fakeOpenai, scripted } from "../../src/testing.ts";
 import { labelled, validateCall, type Validated, validateResult } from "../../src/tools.ts";
 
 describe("the name of a model", () => {
@@ -213,6 +214,40 @@ describe("inference", () => {
     const known: readonly Skill[] = [open];
     expectTypeOf(agent({ ...named, skills: known })("x")).resolves.toEqualTypeOf<string>();
     expectTypeOf(agent({ ...named, skills: [text] })("x")).resolves.toEqualTypeOf<string>();
+  });
+
+  it("takes the arguments of a script as the program has them: of an interface, and with fields left out", () => {
+    interface Order {
+      readonly order: string;
+    }
+    const order: Order = { order: "17" };
+    const calls = [{ name: "look", arguments: order }];
+    expectTypeOf(scripted).toBeCallableWith([{ calls }]);
+    expectTypeOf(fakeOpenai).toBeCallableWith([
+      ({ path }) => ({ calls: [{ name: "look", arguments: { order: /\d/.exec(path)?.[0] } }] }),
+    ]);
+  });
+
+  it("gives the function of a plain skill the type of the skill's input, and unknown without one", () => {
+    const row = z.object({ id: z.string(), euro: z.number().default(1) });
+    const booked = skill({
+      name: "book",
+      description: "",
+      input: row,
+      execute(given) {
+        expectTypeOf(given).toEqualTypeOf<{ id: string; euro?: number | undefined }>();
+        return { booked: given.id };
+      },
+    });
+    expectTypeOf(agent({ name: "a", input: row, skills: [booked] })).returns.resolves.toEqualTypeOf<{
+      booked: string;
+    }>();
+    skill({ name: "s", description: "", execute: (given) => expectTypeOf(given).toBeUnknown() });
+    skill({ name: "s", description: "", input: row, execute: (given: unknown) => given });
+    // @ts-expect-error a row has no such field
+    skill({ name: "s", description: "", input: row, execute: ({ euros }) => euros });
+    // @ts-expect-error the function takes a number
+    skill({ name: "s", description: "", input: row, execute: (given: number) => given });
   });
 
   it("gives JSON where the program chose a driver whose answers are JSON, and text elsewhere [P7.2]", () => {

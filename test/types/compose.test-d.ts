@@ -149,6 +149,20 @@ describe("the types of compositions", () => {
     branch({ on: (input: string) => input.length > 3, cases: { true: text } });
     branch({ on: (input: string): string => input, cases: { anything: text } });
     pipe(text, branch({ on: (said) => said.length > 3, cases: { true: text, false: text } }));
+    const words = agent({ name: "words", model, output: z.object({ words: z.array(z.string()) }) });
+    const lengths = pipe(words, parallel(text, { each: (said) => said.words, concurrency: 2 }));
+    expectTypeOf(lengths).returns.resolves.toEqualTypeOf<readonly string[]>();
+    // @ts-expect-error the agent takes no numbers
+    parallel(text, { each: (all: number[]) => all });
+    const row = z.object({ kind: z.enum(["invoice", "note"]), euro: z.number().optional() });
+    const rows = agent({ name: "rows", model, output: row });
+    const book = agent({ name: "book", model, input: row });
+    const sorted = pipe(rows, branch({ on: ({ kind }) => kind, cases: { invoice: book, note: text } }));
+    expectTypeOf(sorted).returns.resolves.toEqualTypeOf<string>();
+    // @ts-expect-error a note has no case
+    pipe(rows, branch({ on: ({ kind }) => kind, cases: { invoice: book } }));
+    // @ts-expect-error a row has no such field, so its value may be anything
+    pipe(rows, branch({ on: ({ sort }) => sort, cases: { invoice: book, note: text } }));
   });
 
   it("repeat: without `next` the output is an input", () => {

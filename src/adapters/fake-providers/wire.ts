@@ -97,11 +97,12 @@ export function wireReply(provider: Provider, reply: FakeReply, { request, numbe
   const { text = "", reasoning, calls = [], usage } = reply;
   const made = calls.map((call, index) => {
     const value = call.arguments ?? {};
+    const written = typeof value === "string" ? value : JSON.stringify(value);
     return {
       id: call.id ?? provider.callId({ name: call.name, index, number }),
       name: call.name,
-      value: typeof value === "string" ? parsed(value) : value,
-      text: typeof value === "string" ? value : JSON.stringify(value),
+      value: parsed(written),
+      text: written,
     };
   });
   const written = [text, reasoning ?? "", ...made.map((call) => call.name + call.text)].join("");

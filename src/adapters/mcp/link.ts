@@ -11,6 +11,9 @@ import { connectClient, type Connected, type Connecting, type Library } from "./
 const maxAttempts = 5;
 const pauseMs = 60_000;
 
+const closedHere =
+  "this program closed the connection, by `close()` or at the end of the block with its `await using`";
+
 /** A connection to a server that is made again when it was lost. */
 export interface Link extends Line {
   client(this: void): Promise<Client>;
@@ -48,7 +51,7 @@ export function makeLink(
     tellers.set(client, told);
     if (isClosed) {
       await client.close();
-      throw gone("the connection was closed");
+      throw gone(closedHere);
     }
     Object.assign(client, { onclose: () => drop(client) });
     client.setNotificationHandler("notifications/tools/list_changed", events.onListChanged);
@@ -81,7 +84,7 @@ export function makeLink(
 
   return {
     async client() {
-      if (isClosed) throw gone("the connection was closed");
+      if (isClosed) throw gone(closedHere);
       if (current !== undefined) return current;
       const isTooSoon = pending === undefined && performance.now() - lastAttempt < pauseMs;
       if (attempts > maxAttempts && isTooSoon)

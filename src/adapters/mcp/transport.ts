@@ -182,6 +182,9 @@ function failureOf(error: unknown, place: Place): string {
   if ("url" in place) return text.includes(deepest) ? text : `${text} (${deepest})`;
   if (!("command" in place) || !text.includes("ENOENT")) return text;
   const command = JSON.stringify(place.command);
+  const [program, ...args] = place.command.trim().split(/\s+/);
+  if (args.length > 0 && place.args === undefined)
+    return `the program ${command} was not found (${text}). No shell reads \`command\`: write \`command: ${JSON.stringify(program)}, args: ${JSON.stringify(args)}\`.`;
   return `the program ${command} was not found (${text}). See that \`command\` and \`cwd\` are right, and that ${command} is installed and on the PATH.`;
 }
 

@@ -135,7 +135,7 @@ function begin({ composition, name, limits, tools }: Named, { given, options, wa
   const base = frameOf(name, options, { host: about.host, watched, input: given, tools });
   const isMade = given instanceof MadeValue;
   const value: unknown = isMade ? given.value : given;
-  const asked = about.input === undefined && !isMade ? readQuestion(value, name) : undefined;
+  const asked = composition.input === undefined && !isMade ? readQuestion(value, name) : undefined;
   const json = toJson(asked === undefined ? value : asked.text);
   if (!json.ok) throw new WritError("input-invalid", { name, issues: json.reason });
   const input = withoutSecrets(json.value, about.host);

@@ -1,8 +1,9 @@
 import { WritError } from "../../error/writ-error.ts";
-import type { Runnable } from "../runnable.ts";
+import { aboutOf, type Runnable } from "../runnable.ts";
 import type { Aggregate, Selection } from "./aggregate.ts";
 import { type Composite, composite } from "./composite.ts";
 import { askAuthor } from "./course.ts";
+import { type EachOptions, forEachItem } from "./each.ts";
 import {
   checkNames,
   inputOfAll,
@@ -46,8 +47,8 @@ export interface AggregateOptions<Aggregated> extends ParallelOptions {
 
 /**
  * Gives several agents the same input at the same time. The output is the list of their outputs, in the order of the agents; for agents given by
- * name, an object with those names; or the result of `aggregate`. An agent that does not answer ends the composition with its outcome, and
- * the others are cancelled.
+ * name, an object with those names; or the result of `aggregate`. One agent with `each` runs once for each item, and the output is the list of
+ * its outputs, in the order of the items. An agent that does not answer ends the composition with its outcome, and the others are cancelled.
  *
  * @throws WritError `name-taken` if two agents have one name: give one of them another, `parallel({ first: a, second: a })`;
  * `definition-invalid` for no agents, a value that is not an agent, a `concurrency` that is no whole number from 1 on, or an `aggregate` that names other agents
@@ -64,6 +65,9 @@ export interface AggregateOptions<Aggregated> extends ParallelOptions {
  * const both = parallel({ pro: judge, contra: judge });
  * const { pro, contra } = await both("Is a tomato a fruit?");
  * console.log(pro, contra);
+ *
+ * const lines = parallel(judge, { each: (text: string) => text.split("\n"), concurrency: 4 });
+ * console.log(await lines("Tea is hot.\nIce is hot."));
  * ```
  */
 export function parallel<const Agents extends ParallelAgents>(
@@ -78,10 +82,23 @@ export function parallel<const Agents extends ParallelAgents>(
   agents: Agents,
   options?: ParallelOptions,
 ): Composite<InputOfAll<OneOf<Agents>>, OutputsOf<Agents>>;
+export function parallel<Input, Item, Output>(
+  agent: Runnable<Item, Output>,
+  options: EachOptions<Input, NoInfer<Item>>,
+): Composite<Input, readonly Output[]>;
 export function parallel(
-  agents: ParallelAgents,
-  options: Partial<AggregateOptions<Selection<never> | Aggregate<never, unknown>>> = {},
+  agents: ParallelAgents | Runnable,
+  options: SideBySide & Partial<EachOptions<never, unknown>> = {},
 ): Composite {
+  return isOne(agents) ? forEachItem(agents, options) : sideBySide(agents, options);
+}
+
+type SideBySide = Partial<AggregateOptions<Selection<never> | Aggregate<never, unknown>>>;
+
+/** True for one agent, which is no list of agents. */
+const isOne = (agents: ParallelAgents | Runnable): agents is Runnable => aboutOf(agents) !== undefined;
+
+function sideBySide(agents: ParallelAgents, options: SideBySide): Composite {
   checkShape("parallel()", options, shape);
   const { aggregate, concurrency = Infinity } = options;
   const members = membersOf(agents, "parallel()");

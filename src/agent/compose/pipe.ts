@@ -7,7 +7,7 @@ import { checkCount, membersOf, type OutputOfOne } from "./members.ts";
 /** An agent that takes the output of the one before it: as it is, or, for an object or a list, as any JSON object. */
 type Next<Before, Output> = unknown extends Before
   ? Runnable<never, Output>
-  : Runnable<Before, Output> | Runnable<Before extends object ? JsonObject : Before, Output>;
+  : Runnable<Before extends object ? Before & JsonObject : Before, Output>;
 
 /** Agents of which the first takes this output, and each other one that of the one before it. */
 type Chain<Before, Agents extends readonly Runnable[]> = {

@@ -13,10 +13,12 @@ import type { CompositeRun, Job, Ran } from "./composite-run.ts";
 import { failureOf, outputOf, stageFailed, throwIfStopped } from "./course.ts";
 import type { Member } from "./members.ts";
 
-/** Members that run side by side on one input. */
+/** Members that run side by side on one input, or each on its own. */
 export interface Group {
   readonly members: readonly Member[];
   readonly input: unknown;
+  /** The values that the members get in place of the input, in their order. */
+  readonly inputs?: readonly unknown[];
   /** The end that cancels the others: the first answer, or the first failure. */
   readonly until: "answer" | "failure";
   /** The number of members that run at a time. */
@@ -41,9 +43,12 @@ interface GroupRecord {
  * @throws Unanswered for the first that does not answer, or the last if none does; the error that its run throws
  */
 export async function together(group: Group, run: CompositeRun): Promise<readonly unknown[]> {
-  const { members, input, round } = group;
+  const { members, input, inputs, round } = group;
   const suffix = round === undefined ? "" : `/${round}`;
-  const jobs = members.map((member, index): Job => ({ member, place: `${index}${suffix}`, input }));
+  const jobs = members.map((member, index): Job => {
+    const given = inputs === undefined ? { input } : { input: inputs[index], isMade: true };
+    return { member, place: `${index}${suffix}`, ...given };
+  });
   const live: { ran?: readonly Ran[] } = {};
   const settle = async (): Promise<GroupRecord> => {
     const ended = await runAll(jobs, group, run);

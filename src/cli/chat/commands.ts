@@ -41,7 +41,7 @@ const chatCommands: Readonly<Record<string, ChatCommand>> = {
     about: "print the conversation as Markdown, or write it to a file (.json: as JSON)",
     act: exportTalk,
   },
-  quit: { usage: "/quit", about: "leave; Ctrl-D does too", act: () => undefined },
+  quit: { usage: "/quit", about: "leave; /exit and Ctrl-D do too", act: () => undefined },
 };
 
 /**
@@ -51,7 +51,8 @@ const chatCommands: Readonly<Record<string, ChatCommand>> = {
  */
 export async function chatCommand(line: string, talk: Talk, place: ChatPlace): Promise<Talk | undefined> {
   const [, name = "", rest = ""] = /^\/(\S*)\s*(.*)$/su.exec(line) ?? [];
-  const command = Object.hasOwn(chatCommands, name) ? chatCommands[name] : undefined;
+  const known = name === "exit" ? "quit" : name; // the word of other command lines
+  const command = Object.hasOwn(chatCommands, known) ? chatCommands[known] : undefined;
   if (command !== undefined) return command.act(rest.trim(), talk, place);
   const meant = didYouMean(name, Object.keys(chatCommands)) || ".";
   throw new WritError("option-invalid", {

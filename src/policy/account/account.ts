@@ -79,7 +79,7 @@ const limitsShape = closed({
 const periodShape = either(oneOf("hour", "day", "month"), fromOne);
 
 const definitionShape = closed({
-  store: having("a store of accounts", "read", "update"),
+  store: having("a store of accounts, like inMemoryAccounts()", "read", "update"),
   key: refined(string, "must name whose account it is, got an empty text", (key) => key !== ""),
   limits: limitsShape,
   per: optional(periodShape),

@@ -165,8 +165,11 @@ function parsedPolicy(text: string): Json {
   const parsed = parseCallJson(file);
   if (parsed.ok) return parsed.value;
   const at = "twice" in parsed ? ` (line ${file.slice(0, parsed.twice.at).split("\n").length})` : "";
+  const advice = file.trimStart().startsWith("{")
+    ? ""
+    : "; give the value of YAML, not its text: `policyFromJson(parse(text))`, with `parse` of the package `yaml`";
   throw new WritError("policy-invalid", {
     name: "?",
-    reason: `it cannot be read as JSON: ${parsed.reason}${at}`,
+    reason: `it cannot be read as JSON: ${parsed.reason}${at}${advice}`,
   });
 }

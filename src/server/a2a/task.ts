@@ -1,3 +1,4 @@
+import { boundText } from "../bound-text.ts";
 import type { RunEnd, StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { isAddress } from "../../util/media.ts";
@@ -91,10 +92,7 @@ function endOf({ outcome }: RunEnd): Shown {
   const state = ends[outcome.type];
   if (outcome.type === "answered") return { state, parts: [] };
   if (outcome.type === "cancelled") return { state, parts: [{ text: outcome.reason }] };
-  const text =
-    "code" in outcome
-      ? `${outcome.code}: ${outcome.message}`
-      : `The run is ${outcome.type}: ${outcome.field}.`;
+  const text = "code" in outcome ? `${outcome.code}: ${outcome.message}` : boundText(outcome);
   return { state, parts: [{ text }] };
 }
 

@@ -1,3 +1,4 @@
+import { boundText } from "../bound-text.ts";
 import type { CallBeside } from "../../durable/beside.ts";
 import { callerSignalOf } from "../../durable/caller-tools.ts";
 import type { WaitingQuestion } from "../../durable/run-store.ts";
@@ -105,7 +106,7 @@ export class AguiEvents {
     const told =
       outcome.type === "failed" || outcome.type === "refused"
         ? { code: outcome.code, message: outcome.message }
-        : { code: outcome.type, message: `The run is ${outcome.type}: ${outcome.field}.` };
+        : { code: outcome.type, message: boundText(outcome) };
     return [...end, { type: "RUN_ERROR", ...told, usage }];
   }
 

@@ -52,7 +52,7 @@ describe("describeSkill", () => {
       description: "Counts words",
       input: z.string(),
       output: z.object({ words: z.int().default(0) }),
-      execute: (text) => ({ words: String(text).split(" ").length }),
+      execute: (text) => ({ words: text.split(" ").length }),
     });
     expect(describeSkill(count)).toBe(
       ["# count", "Counts words", "Takes: string", "Gives: { words: integer }"].join("\n\n"),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { demoAgent } from "../../../src/cli/demo/weather.ts";
 import { printFailure, printRun } from "../../../src/cli/print-run.ts";
 import { WritError } from "../../../src/error/writ-error.ts";
-import { agent, type ModelSource, tool } from "../../../src/index.ts";
+import { agent, deny, guarded, type ModelSource, tool } from "../../../src/index.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 import { captureOutput } from "./captured-output.ts";
 
@@ -79,6 +79,21 @@ describe("printRun", () => {
     expect(output.told()).toContain(
       "? 1 pay {}  needs an approval\n✗ 1 denied: it needs an approval, and there is no terminal to ask at\n",
     );
+  });
+
+  it("shows a change that would allow a call whole or not at all", async () => {
+    const output = captureOutput();
+    const args = { to: "kim", text: "x" };
+    const model = scripted([
+      { calls: [{ name: "look" }] },
+      { calls: [{ name: "pay", arguments: args }] },
+      "No.",
+    ]);
+    const policy = guarded({ extraRules: [deny("pay")] });
+    const tools = [fakeTool("look", "seen"), fakeTool("pay", "paid")];
+    await printRun(agent({ name: "a", model, policy, tools }), "Look", { output });
+    const denied = lines(output.told()).find((line) => line.startsWith("✗ 2 pay")) ?? "";
+    expect(denied).toMatch(/denied \(deny pay \(rule \d+\)\): the policy forbids it$/);
   });
 
   it("shows nothing of a model or a tool that would steer the terminal", async () => {

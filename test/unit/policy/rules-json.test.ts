@@ -291,6 +291,8 @@ describe("a policy as a file", () => {
     expect(JSON.parse(text)).toEqual(file);
     expect(policyFromJson(text).skills).toEqual(file.skills);
     expect(complaint("{")).toContain("it cannot be read as JSON");
+    expect(complaint("{")).not.toContain("YAML");
+    expect(complaint("name: p\nrules: guarded")).toContain("give the value of YAML, not its text");
     const twice = '{ "name": "p",\n  "rules": [{ "type": "deny", "tools": ["pay"] }],\n  "rules": [] }';
     expect(complaint(twice)).toContain('it has the key "rules" twice in one object (line 3)');
     expect(complaint({ ...file, skills: { post: [] } })).toContain(

@@ -125,7 +125,9 @@ describe("the guard", () => {
     const error = await end(() => asTool(async () => work()));
     expect(powerGuard().found).toEqual([{ tool: "spy", callId: "call_1", power }]);
     if (!String(work).includes("webSocket"))
-      expect(error).toBe(`power-undeclared: Tool 'spy' used ${power}, which it did not declare.`);
+      expect(error).toBe(
+        `power-undeclared: Tool 'spy' used ${power}, which it did not declare: the guard of \`writ/testing\` stops that.`,
+      );
     if (typeof error === "string") expect(error).not.toContain("undefined");
     const caught = (await asTool(async () => work()).then(
       () => undefined,
