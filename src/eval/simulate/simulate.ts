@@ -3,6 +3,7 @@ import { checkArguments } from "../../error/check-shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
+import { kindOf } from "../../util/shape.ts";
 import { allFaults, Drawing } from "./draw.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import { runtimeInvariants } from "./invariants.ts";
@@ -146,8 +147,8 @@ async function verdictOn<State>(
   const view = viewOf(evidence, state.now as State);
   for (const [invariant, holds] of Object.entries(invariants)) {
     const said = told(() => holds(view));
-    if (isPromise(said)) throw awaited(subject.name, `invariants["${invariant}"]`);
-    if (said !== undefined) world.fault(invariant, said);
+    if (typeof said === "string") world.fault(invariant, said);
+    else if (said !== undefined) throw unclear(subject.name, `invariants["${invariant}"]`, said);
   }
   if (isReplayed && world.isDurable)
     for (const message of await replayFaults(evidence, stage))
@@ -156,12 +157,11 @@ async function verdictOn<State>(
 }
 
 /** The sentence of an invariant that does not hold; undefined if it holds. */
-function told(holds: () => unknown): string | Promise<unknown> | undefined {
+function told(holds: () => unknown): unknown {
   try {
     const said = holds();
-    if (isPromise(said)) return said;
     if (said === false) return "it does not hold";
-    return typeof said === "string" && said !== "" ? said : undefined;
+    return said === true || said === "" ? undefined : said;
   } catch (error) {
     return messageOf(error);
   }
@@ -176,6 +176,13 @@ function isPromise(value: unknown): value is Promise<unknown> {
 /** The error for a value that is a promise: it would resolve after the schedule, so a broken invariant would seem to hold. */
 function awaited(agent: string, field: string): WritError {
   const reason = `\`${field}\` must give its value at once, and gave a promise: write a function that is not \`async\`.`;
+  return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
+}
+
+/** The error for an invariant that says neither yes nor no: a null, or an error that is returned, would seem to hold. */
+function unclear(agent: string, field: string, said: unknown): WritError {
+  if (isPromise(said)) return awaited(agent, field);
+  const reason = `\`${field}\` must return true, or false or a sentence if it does not hold, and returned ${kindOf(said)}.`;
   return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
 }
 

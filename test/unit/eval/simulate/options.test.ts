@@ -26,6 +26,15 @@ it("refuses what says its word later, when the schedule is over", async () => {
   expect(await messageOf({ state: async () => [] })).toContain(`\`state\` ${said}`);
 });
 
+it.each([null, 0, new Error("twice"), { holds: false }])(
+  "refuses an invariant that says neither yes nor no: %o",
+  async (said) => {
+    expect(await messageOf({ invariants: { once: () => said } })).toContain(
+      '`invariants["once"]` must return true, or false or a sentence if it does not hold, and returned ',
+    );
+  },
+);
+
 it.each([
   { at: "model 1", does: "proposes" },
   { at: "model 1", does: "doubles" },
