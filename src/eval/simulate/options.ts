@@ -91,6 +91,10 @@ const reply = either(
   closed({ calls: list(closed({ name: string, arguments: anything }), "a list of calls") }),
 );
 
+const exported = refined(string, "must be the name of an export", (name) =>
+  /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name),
+);
+
 const optionsShape = closed({
   seed: optional(refined(number, "must be a whole number", Number.isSafeInteger)),
   schedules: optional(fromOne),
@@ -108,7 +112,14 @@ const optionsShape = closed({
   schedule: optional(
     closed({ durable: optional(boolean), deviations: list(deviation, "a list of deviations") }),
   ),
-  test: optional(closed({ from: optional(string), agent: optional(string), options: optional(string) })),
+  test: optional(
+    closed({
+      from: optional(string),
+      agent: optional(exported),
+      options: optional(exported),
+      runner: optional(oneOf("vitest", "node")),
+    }),
+  ),
 });
 
 /** @throws WritError `definition-invalid` */

@@ -30,7 +30,7 @@ export interface SimulationFailure {
   readonly steps: number;
   /** The events, one per line, each after the milliseconds since the beginning. */
   readonly trace: string;
-  /** The text of a test for vitest that fails in the same way. */
+  /** The text of a test that fails in the same way, for the runner of the option `test`. */
   readonly test: string;
 }
 

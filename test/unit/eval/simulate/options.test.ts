@@ -12,6 +12,7 @@ it.each([
   [{ inputs: [] }, "`inputs` must not be empty"],
   [{ seed: Number.NaN }, "`seed` must be a whole number"],
   [{ seed: Infinity }, "`seed` must be a whole number"],
+  [{ test: { agent: "my agent" } }, "`test.agent` must be the name of an export"],
 ])("refuses what plays nothing, or the same schedule each time: %j", async (options, said) => {
   expect(await messageOf(options)).toContain(said);
 });
