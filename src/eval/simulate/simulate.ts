@@ -10,7 +10,7 @@ import { runtimeInvariants } from "./invariants.ts";
 import { checkSimulate, type SimulationOptions } from "./options.ts";
 import { play } from "./play.ts";
 import { replayFaults } from "./replayed.ts";
-import { type Chooser, type Deviation, known, type Schedule } from "./schedule.ts";
+import { type Chooser, type Deviation, known, type Schedule, whyUnplayed } from "./schedule.ts";
 import { scriptedTest } from "./scripted-test.ts";
 import { shrink, stepsOf } from "./shrink.ts";
 import { type Setting, settingOf } from "./stage.ts";
@@ -89,7 +89,7 @@ export async function simulate<State = undefined>(
   if (schedule !== undefined) {
     const chooser = known(schedule);
     const found = await verdictOn(chooser, true, playing);
-    const fault = found.fault ?? unplayed(chooser.left);
+    const fault = found.fault ?? unplayed(chooser.left, schedule);
     const failure = fault && failureOf({ fault, schedule }, found.trace, options);
     return {
       seed,
@@ -222,10 +222,13 @@ async function shortest<State>(
 }
 
 /** The fault of a given schedule of which some deviation did not happen: a test of it would always pass, and test nothing. */
-function unplayed(left: Iterable<Deviation>): Fault | undefined {
-  const shown = Array.from(left, ({ at, does }) => `"${at}", which "${does}"`);
+function unplayed(left: Iterable<Deviation>, schedule: Schedule): Fault | undefined {
+  const shown = Array.from(left, (deviation) => {
+    const why = whyUnplayed(deviation, schedule);
+    return `"${deviation.at}", which "${deviation.does}", was not reached${why === undefined ? "" : `: ${why}`}`;
+  });
   if (shown.length === 0) return undefined;
-  const message = `${shown.join(", and ")}, was not reached. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
+  const message = `${shown.join("; ")}. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
   return { invariant: "the schedule is played", message };
 }
 
