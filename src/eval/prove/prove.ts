@@ -175,6 +175,7 @@ function assumptionsOf({ definition, ways }: ProvenAgent): readonly string[] {
     "tools do what they declare and no more: their effects, needs, schemas and readers are true",
     "no result is labelled better than its tool declares",
     "what the caller gives as input, or as `intent`, is the user's own words",
+    "a run has the agent's own tools, and none that its caller brings (`callerTools`)",
     ...(has(({ trusted }) => trusted === true)
       ? ["nobody else writes into the results of tools that are `trusted`"]
       : []),
