@@ -12,7 +12,7 @@ import { agent as make } from "writ";
 import { fakeTool } from "writ/testing";
 const inputSchema = { type: "object", properties: { order: { enum: ["A1", "A2"] } }, required: ["order"], additionalProperties: false };
 const refund = fakeTool("refund", "", { effect: "irreversible", inputSchema });
-export const agent = make({ name: "clerk", model: () => "", tools: [refund], policy: () => ({ verdict: "allow", rule: "all", reason: "" }) });
+export default make({ name: "clerk", model: () => "", tools: [refund], policy: () => ({ verdict: "allow", rule: "all", reason: "" }) });
 export const options = {
   state: () => [],
   tools: { refund: ({ order }, { state }) => (state.push(order), "refunded") },
@@ -20,29 +20,33 @@ export const options = {
 };
 `;
 
-it("prints a test that fails as the schedule did", async () => {
-  const { failure } = await simulate(clerk, { ...once, schedules: 2000 });
-  const folder = mkdtempSync(join(tmpdir(), "writ-simulate-"));
-  try {
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(root, join(folder, "node_modules/writ"), "junction");
-    symlinkSync(join(root, "node_modules/vitest"), join(folder, "node_modules/vitest"), "junction");
-    writeFileSync(
-      join(folder, "package.json"),
-      JSON.stringify({ type: "module", dependencies: { writ: "*" } }),
-    );
-    writeFileSync(join(folder, "simulation.ts"), simulation);
-    writeFileSync(join(folder, "found.test.ts"), failure?.test ?? "");
-    const vitest = join(root, "node_modules/vitest/vitest.mjs");
-    const options = { cwd: folder, encoding: "utf8" } as const;
-    const { stdout, stderr, status } = spawnSync(
-      process.execPath,
-      [vitest, "run", "--root", folder],
-      options,
-    );
-    expect(stdout + stderr).toContain("an order is refunded at most once: it does not hold");
-    expect(status).toBe(1);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+it.each(["vitest", "node"] as const)(
+  "prints a test for %s that fails as the schedule did",
+  async (runner) => {
+    const { failure } = await simulate(clerk, {
+      ...once,
+      schedules: 2000,
+      test: { agent: "default", runner },
+    });
+    const folder = mkdtempSync(join(tmpdir(), "writ-simulate-"));
+    try {
+      mkdirSync(join(folder, "node_modules"));
+      symlinkSync(root, join(folder, "node_modules/writ"), "junction");
+      symlinkSync(join(root, "node_modules/vitest"), join(folder, "node_modules/vitest"), "junction");
+      writeFileSync(
+        join(folder, "package.json"),
+        JSON.stringify({ type: "module", dependencies: { writ: "*" } }),
+      );
+      writeFileSync(join(folder, "simulation.ts"), simulation);
+      writeFileSync(join(folder, "found.test.ts"), failure?.test ?? "");
+      const vitest = join(root, "node_modules/vitest/vitest.mjs");
+      const options = { cwd: folder, encoding: "utf8" } as const;
+      const ways = { vitest: [vitest, "run", "--root", folder], node: ["--test"] };
+      const { stdout, stderr, status } = spawnSync(process.execPath, ways[runner], options);
+      expect(stdout + stderr).toContain("an order is refunded at most once: it does not hold");
+      expect(status).toBe(1);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);

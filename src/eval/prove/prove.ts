@@ -1,6 +1,6 @@
 import { agentShape } from "../../agent/agent-shape.ts";
 import { checkArguments, closed } from "../../error/check-shape.ts";
-import { anything } from "../../util/shape.ts";
+import { anything, list, optional, string } from "../../util/shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { isWritError, messageOf } from "../../error/writ-error.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -43,7 +43,10 @@ export interface ProveOptions {
   readonly source?: AgentSource;
 }
 
-const optionsShape = closed({ sentences: anything, source: anything });
+const optionsShape = closed({
+  sentences: anything,
+  source: optional(closed({ lines: list(string, "a list of lines") })),
+});
 
 /**
  * Decides sentences about every run of an agent, whatever its model says, from its skills, policy, labels, constraints and budgets. Experimental. It asks no
@@ -172,6 +175,7 @@ function assumptionsOf({ definition, ways }: ProvenAgent): readonly string[] {
     "tools do what they declare and no more: their effects, needs, schemas and readers are true",
     "no result is labelled better than its tool declares",
     "what the caller gives as input, or as `intent`, is the user's own words",
+    "a run has the agent's own tools, and none that its caller brings (`callerTools`)",
     ...(has(({ trusted }) => trusted === true)
       ? ["nobody else writes into the results of tools that are `trusted`"]
       : []),

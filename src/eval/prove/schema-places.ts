@@ -186,15 +186,36 @@ function ownNames(
 
 /** The places in the fields or entries that a schema has itself; undefined for a schema without any. */
 function ownPlaces(schema: JsonSchema, at: Position): readonly Place[] | undefined {
-  const entries = ["items", "prefixItems", "contains", "unevaluatedItems"].flatMap((word) =>
-    schemasIn(schema[word]),
-  );
-  if (entries.length > 0)
-    return entries.flatMap((each) => within(each, { ...at, with: (part, value) => at.with([part], value) }));
   const { properties, type } = schema;
-  return isJsonObject(properties) || type === "object" || at.path === ""
-    ? fieldPlaces(schema, at)
-    : undefined;
+  const isOr = (name: string): boolean => Array.isArray(type) && type.includes(name);
+  const hasEntries = ofEntries.some((word) => schema[word] !== undefined);
+  const entries = hasEntries || isOr("array") ? entryPlaces(schema, at) : undefined;
+  const hasFields = isJsonObject(properties) || type === "object" || isOr("object");
+  const fields = hasFields || (at.path === "" && entries === undefined) ? fieldPlaces(schema, at) : undefined;
+  return entries === undefined ? fields : [...entries, ...(fields ?? [])];
+}
+
+const ofEntries = ["items", "prefixItems", "contains", "unevaluatedItems"] as const;
+
+/** The places in the entries of a list: those that its schema names, and what may stand behind or beside these. */
+function entryPlaces(schema: JsonSchema, at: Position): readonly Place[] {
+  const { prefixItems, contains, unevaluatedItems = true, items = unevaluatedItems, maxItems } = schema;
+  const first = Array.isArray(prefixItems) ? prefixItems.map(asObject) : [];
+  const isFull = items === false || (typeof maxItems === "number" && maxItems <= first.length);
+  const held = [...first, ...(isFull ? [] : [asObject(items)])];
+  const wanted = schemasIn(contains);
+  const around = (before: readonly JsonObject[], after: readonly JsonObject[]): Position => ({
+    ...at,
+    with: (part, value) => {
+      const filled = (others: readonly JsonObject[]): readonly Json[] =>
+        others.map((each) => oneListed(each) ?? value);
+      return at.with([...filled(before), part, ...filled(after)], value);
+    },
+  });
+  return [
+    ...held.flatMap((each, place) => within(each, around(first.slice(0, place), wanted))),
+    ...wanted.flatMap((each) => within(each, around(first, []))),
+  ];
 }
 
 function fieldPlaces(

@@ -10,7 +10,7 @@ import { isWritError } from "../../error/writ-error.ts";
 import type { JsonObject } from "../../util/json.ts";
 import { dyingJournal } from "./dying-journal.ts";
 import type { Machine } from "./machine.ts";
-import { drawAnswer } from "./person.ts";
+import { drawAnswer, drawSignal, signalValue } from "./person.ts";
 import type { Deviation } from "./schedule.ts";
 import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
 
@@ -160,13 +160,20 @@ export class DurableRun implements SimulatedRun {
     for (const question of await store.questions(this.id)) {
       if (this.known.has(question.key)) continue;
       this.known.add(question.key);
+      const { tool, arguments: args, waitsFor } = question.request;
+      if (waitsFor === "time") {
+        world.note(`${this.id} sleeps in ${tool}`);
+        this.expireLater(question, false);
+        continue;
+      }
       const at = `person ${world.count("person")}`;
-      const { tool, arguments: args } = question.request;
       if (question.until === undefined)
         world.waiting.set(`${this.id} ${question.key}`, { runId: this.id, tool });
-      world.note(`${at} is asked about ${tool} ${JSON.stringify(args)}`);
+      world.note(
+        `${at} is asked ${waitsFor === undefined ? "about" : `for the signal ${waitsFor.signal} of`} ${tool} ${JSON.stringify(args)}`,
+      );
       const deviation = world.choose({ kind: "person", at }, (random) =>
-        drawAnswer(random, question.request, true),
+        waitsFor === undefined ? drawAnswer(random, question.request, true) : drawSignal(random),
       );
       this.expireLater(question, deviation?.does === "keeps-silent");
       if (deviation?.does === "keeps-silent") continue;
@@ -249,10 +256,16 @@ export class DurableRun implements SimulatedRun {
     );
   }
 
-  private async signal({ request }: WaitingQuestion): Promise<void> {
+  private async signal({ request, until }: WaitingQuestion): Promise<void> {
     const { waitsFor } = request;
     if (waitsFor === undefined || waitsFor === "time") return;
-    await this.isTaken(this.runs.signal(this.id, { name: waitsFor.signal }), `the signal ${waitsFor.signal}`);
+    const { signal: name, schema } = waitsFor;
+    const value = signalValue(schema, this.cluster.world);
+    const isTaken = await this.isTaken(
+      this.runs.signal(this.id, { name, value }),
+      `the signal ${name} ${JSON.stringify(value)}`,
+    );
+    if (!isTaken && until === undefined) this.stop(); // nobody knows a value that fits
   }
 
   private async isTaken(saying: Promise<void>, what: string): Promise<boolean> {

@@ -8,13 +8,16 @@ import {
   boolean,
   callable,
   either,
+  fits,
   jsonObject,
   list,
   map,
   number,
   oneOf,
   optional,
+  record,
   refined,
+  type Shape,
   string,
 } from "../../util/shape.ts";
 import { allFaults } from "./draw.ts";
@@ -63,11 +66,18 @@ export interface SimulationOptions<State = undefined> {
   readonly test?: TestSource;
 }
 
+const calls = list(
+  closed({
+    name: string,
+    arguments: refined(anything, "must be given: {} for none", (args) => args !== undefined),
+  }),
+  "a list of calls",
+);
 const deviation = refined(
   closed({
     at: string,
     does: oneOf(...allFaults),
-    calls: optional(list(closed({ name: string, arguments: anything }), "a list of calls")),
+    calls: optional(calls),
     arguments: optional(jsonObject),
     ms: optional(refined(number, "must be 0 or above", (ms) => ms >= 0)),
   }),
@@ -86,9 +96,14 @@ const needed: Readonly<Record<string, string>> = {
   "is-late": "ms",
   "answers-late": "ms",
 };
-const reply = either(
-  string,
-  closed({ calls: list(closed({ name: string, arguments: anything }), "a list of calls") }),
+const spoken = closed({ calls });
+const reply: Shape<unknown> = {
+  wanted: "a text or an object",
+  misfit: (value) => (fits(record, value) ? spoken.misfit(value) : either(string, spoken).misfit(value)),
+};
+
+const exported = refined(string, "must be the name of an export", (name) =>
+  /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(name),
 );
 
 const optionsShape = closed({
@@ -108,13 +123,25 @@ const optionsShape = closed({
   schedule: optional(
     closed({ durable: optional(boolean), deviations: list(deviation, "a list of deviations") }),
   ),
-  test: optional(closed({ from: optional(string), agent: optional(string), options: optional(string) })),
+  test: optional(
+    closed({
+      from: optional(string),
+      agent: optional(exported),
+      options: optional(exported),
+      runner: optional(oneOf("vitest", "node")),
+    }),
+  ),
 });
 
 /** @throws WritError `definition-invalid` */
 export function checkSimulate<State>(agent: string, options: SimulationOptions<State>): void {
   const where = `simulate() of "${agent}"`;
   checkShape(where, options, optionsShape);
+  const { redeploy } = options;
+  if (redeploy !== undefined && redeploy.name !== agent) {
+    const reason = `\`redeploy\` is the agent "${redeploy.name}", and only an agent of the same name goes on with a run.`;
+    throw new WritError("definition-invalid", { where, reason });
+  }
   for (const fault of options.faults ?? []) {
     const wants = missingFor(fault, options);
     if (wants === undefined) continue;

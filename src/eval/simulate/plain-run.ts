@@ -1,10 +1,11 @@
 import type { RunResult } from "../../agent/runnable.ts";
 import type { Approval } from "../../run/approval.ts";
 import type { ApprovalRequest } from "../../policy/rules/approval-request.ts";
-import type { JsonObject } from "../../util/json.ts";
+import type { SignalWait } from "../../tool/waits.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
 import type { Machine } from "./machine.ts";
 import type { RunAsked, SimulatedRun } from "./simulated-run.ts";
-import { drawAnswer } from "./person.ts";
+import { drawAnswer, drawSignal, signalValue } from "./person.ts";
 import { never } from "./world.ts";
 
 /** A run that lives in one process, and ends with it. */
@@ -42,6 +43,7 @@ export class PlainRun implements SimulatedRun {
         runId: id,
         signal: this.stopping.signal,
         approve: (request) => approve(id, request, machine),
+        onWait: (wait) => send(wait, machine),
         ...(handle === undefined ? {} : { session: handle }),
         ...(skill === undefined ? {} : { skill }),
       });
@@ -82,6 +84,19 @@ async function approve(
   world.note(`${at} says ${isYes ? "yes" : "no"}`);
   if (!isYes) return { approved: false, reason: "the person said no" };
   return edited(deviation?.arguments) ?? true;
+}
+
+/** Sends the signal that a tool waits for. */
+async function send({ name, tool, schema }: SignalWait, machine: Machine): Promise<Json> {
+  const { world } = machine;
+  const at = `person ${world.count("person")}`;
+  world.note(`${at} is asked for the signal ${name} of ${tool}`);
+  const deviation = world.choose({ kind: "person", at }, drawSignal);
+  if (deviation?.does === "keeps-silent") await never();
+  await machine.sleep(1000 + (deviation?.ms ?? 0));
+  const value = signalValue(schema, world);
+  world.note(`the signal ${name} ${JSON.stringify(value)} is sent`);
+  return value;
 }
 
 function edited(args: JsonObject | undefined): Approval | undefined {

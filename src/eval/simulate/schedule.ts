@@ -111,6 +111,25 @@ export function known({ durable = false, deviations: list }: Schedule): KnownSch
   };
 }
 
+/** The reason in a schedule itself for which a deviation of it cannot happen; undefined if only the run decides. */
+export function whyUnplayed(
+  { at, does }: Deviation,
+  { durable = false, deviations: list }: Schedule,
+): string | undefined {
+  const [kind = ""] = at.replace(/^skill /, "model ").split(" ");
+  const kinds = Object.entries<readonly DeviationName[]>(deviations);
+  const names = kinds.find(([each]) => each === kind)?.[1];
+  if (names === undefined) {
+    const all = kinds.map(([each]) => each).join(", ");
+    return `there are points of the kinds ${all}, with a number, as in "model 2" and "tool refund 1"`;
+  }
+  if (!names.includes(does)) return `there it may be one of ${names.join(", ")}`;
+  if (!durable && needDurable.has(does)) return "only runs with `durable: true` have that";
+  return list.findLast((each) => each.at === at)?.does === does
+    ? undefined
+    : "another deviation has its point";
+}
+
 /** One of several values; undefined if there are none. */
 export function pick<Value>(random: Random, from: readonly Value[]): Value | undefined {
   return from[Math.floor(random() * from.length)];

@@ -4,10 +4,12 @@ import type { Schedule } from "./schedule.ts";
 export interface TestSource {
   /** The module that exports the agent and the options of its simulation. Default `./simulation.ts`. */
   readonly from?: string;
-  /** The export with the agent. Default `agent`. */
+  /** The export with the agent, which may be `default`. Default `agent`. */
   readonly agent?: string;
   /** The export with the options. Default `options`. */
   readonly options?: string;
+  /** The runner of the test: `node` is `node --test`. Default `vitest`. */
+  readonly runner?: "vitest" | "node";
 }
 
 /** A value as an expression of a program. A plain field `__proto__` would set the prototype there. */
@@ -15,23 +17,50 @@ export function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll(/([{,])"__proto__":/g, '$1["__proto__"]:');
 }
 
+interface Runner {
+  readonly imports: readonly string[];
+  readonly begin: string;
+  readonly check: string;
+}
+
+const runners: Readonly<Record<NonNullable<TestSource["runner"]>, Runner>> = {
+  vitest: {
+    imports: ['import { expect, it } from "vitest";'],
+    begin: "it",
+    check: "expect(failure?.message).toBeUndefined();",
+  },
+  node: {
+    imports: ['import assert from "node:assert/strict";', 'import { test } from "node:test";'],
+    begin: "test",
+    check: "assert.equal(failure, undefined, failure?.message);",
+  },
+};
+
+/** The name of an export in a test, and its import. */
+function exported(name: string, own: string): { readonly name: string; readonly taken: string } {
+  return name === "default" ? { name: own, taken: `default as ${own}` } : { name, taken: name };
+}
+
 /** The text of a test that plays one schedule, and fails as it does. */
 export function scriptedTest(title: string, schedule: Schedule, source: TestSource = {}): string {
-  const { from = "./simulation.ts", agent = "agent", options = "options" } = source;
+  const { from = "./simulation.ts", agent = "agent", options = "options", runner = "vitest" } = source;
+  const { imports, begin, check } = runners[runner];
+  const [subject, held] = [exported(agent, "agent"), exported(options, "options")];
+  const names = new Set([subject.taken, held.taken]);
   const lines = schedule.deviations.map((deviation) => `      ${literal(deviation)},`);
-  return `import { expect, it } from "vitest";
+  return `${imports.join("\n")}
 import { simulate } from "writ/testing";
-import { ${agent === options ? agent : `${agent}, ${options}`} } from ${JSON.stringify(from)};
+import { ${[...names].join(", ")} } from ${JSON.stringify(from)};
 
-it(${JSON.stringify(title)}, async () => {
+${begin}(${JSON.stringify(title)}, async () => {
   const schedule = {
     durable: ${schedule.durable === true},
     deviations: [
 ${lines.join("\n")}
     ],
   } as const;
-  const { failure } = await simulate(${agent}, { ...${options}, schedule });
-  expect(failure?.message).toBeUndefined();
+  const { failure } = await simulate(${subject.name}, { ...${held.name}, schedule });
+  ${check}
 });
 `;
 }

@@ -3,13 +3,14 @@ import { checkArguments } from "../../error/check-shape.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
+import { kindOf } from "../../util/shape.ts";
 import { allFaults, Drawing } from "./draw.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import { runtimeInvariants } from "./invariants.ts";
 import { checkSimulate, type SimulationOptions } from "./options.ts";
 import { play } from "./play.ts";
 import { replayFaults } from "./replayed.ts";
-import { type Chooser, type Deviation, known, type Schedule } from "./schedule.ts";
+import { type Chooser, type Deviation, known, type Schedule, whyUnplayed } from "./schedule.ts";
 import { scriptedTest } from "./scripted-test.ts";
 import { shrink, stepsOf } from "./shrink.ts";
 import { type Setting, settingOf } from "./stage.ts";
@@ -29,7 +30,7 @@ export interface SimulationFailure {
   readonly steps: number;
   /** The events, one per line, each after the milliseconds since the beginning. */
   readonly trace: string;
-  /** The text of a test for vitest that fails in the same way. */
+  /** The text of a test that fails in the same way, for the runner of the option `test`. */
   readonly test: string;
 }
 
@@ -88,7 +89,7 @@ export async function simulate<State = undefined>(
   if (schedule !== undefined) {
     const chooser = known(schedule);
     const found = await verdictOn(chooser, true, playing);
-    const fault = found.fault ?? unplayed(chooser.left);
+    const fault = found.fault ?? unplayed(chooser.left, schedule);
     const failure = fault && failureOf({ fault, schedule }, found.trace, options);
     return {
       seed,
@@ -101,14 +102,28 @@ export async function simulate<State = undefined>(
   const drawable = { faults: faults === undefined ? allFaults : new Set(faults), durable };
   let digest = "";
   const counts: Record<string, number> = {};
+  const drawn = (at: number, drawing = new Drawing(at, drawable)): Promise<Verdict> =>
+    verdictOn(drawing, at % replayedShare === 0, playing);
+  let first = "";
   for (let place = 0; place < schedules; place += 1) {
     const drawing = new Drawing(seed + place, drawable);
-    const found = await verdictOn(drawing, (seed + place) % replayedShare === 0, playing);
+    const found = await drawn(seed + place, drawing);
+    if (place === 0) first = saidBy(found);
     digest = fingerprint(digest + found.trace);
     add(counts, found);
     if (found.fault !== undefined) {
+      // anything else that decides shows in this schedule, or in the first one after the others
+      const isOwned =
+        saidBy(await drawn(seed + place)) === saidBy(found) && saidBy(await drawn(seed)) === first;
       const failure = await shortest(found.fault, drawing.schedule, playing);
-      return { seed, schedules: place + 1, counts, digest, failure: { ...failure, seed: seed + place } };
+      const message = isOwned ? failure.message : unowned(failure);
+      return {
+        seed,
+        schedules: place + 1,
+        counts,
+        digest,
+        failure: { ...failure, message, seed: seed + place },
+      };
     }
     if (place % 64 === 63) await new Promise((resolve) => setImmediate(resolve)); // lets other work have a turn
   }
@@ -124,6 +139,11 @@ interface Verdict {
   readonly fault: Fault | undefined;
   readonly trace: string;
   readonly evidence: Evidence;
+}
+
+/** Everything that the same schedule must tell again. */
+function saidBy({ trace, fault }: Verdict): string {
+  return `${fault?.invariant ?? ""}: ${fault?.message ?? ""}\n${trace}`;
 }
 
 /** Plays a schedule and returns the first invariant that did not hold. */
@@ -146,8 +166,8 @@ async function verdictOn<State>(
   const view = viewOf(evidence, state.now as State);
   for (const [invariant, holds] of Object.entries(invariants)) {
     const said = told(() => holds(view));
-    if (isPromise(said)) throw awaited(subject.name, `invariants["${invariant}"]`);
-    if (said !== undefined) world.fault(invariant, said);
+    if (typeof said === "string") world.fault(invariant, said);
+    else if (said !== undefined) throw unclear(subject.name, `invariants["${invariant}"]`, said);
   }
   if (isReplayed && world.isDurable)
     for (const message of await replayFaults(evidence, stage))
@@ -156,12 +176,11 @@ async function verdictOn<State>(
 }
 
 /** The sentence of an invariant that does not hold; undefined if it holds. */
-function told(holds: () => unknown): string | Promise<unknown> | undefined {
+function told(holds: () => unknown): unknown {
   try {
     const said = holds();
-    if (isPromise(said)) return said;
     if (said === false) return "it does not hold";
-    return typeof said === "string" && said !== "" ? said : undefined;
+    return said === true || said === "" ? undefined : said;
   } catch (error) {
     return messageOf(error);
   }
@@ -176,6 +195,13 @@ function isPromise(value: unknown): value is Promise<unknown> {
 /** The error for a value that is a promise: it would resolve after the schedule, so a broken invariant would seem to hold. */
 function awaited(agent: string, field: string): WritError {
   const reason = `\`${field}\` must give its value at once, and gave a promise: write a function that is not \`async\`.`;
+  return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
+}
+
+/** The error for an invariant that says neither yes nor no: a null, or an error that is returned, would seem to hold. */
+function unclear(agent: string, field: string, said: unknown): WritError {
+  if (isPromise(said)) return awaited(agent, field);
+  const reason = `\`${field}\` must return true, or false or a sentence if it does not hold, and returned ${kindOf(said)}.`;
   return new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
 }
 
@@ -196,10 +222,13 @@ async function shortest<State>(
 }
 
 /** The fault of a given schedule of which some deviation did not happen: a test of it would always pass, and test nothing. */
-function unplayed(left: Iterable<Deviation>): Fault | undefined {
-  const shown = Array.from(left, ({ at, does }) => `"${at}", which "${does}"`);
+function unplayed(left: Iterable<Deviation>, schedule: Schedule): Fault | undefined {
+  const shown = Array.from(left, (deviation) => {
+    const why = whyUnplayed(deviation, schedule);
+    return `"${deviation.at}", which "${deviation.does}", was not reached${why === undefined ? "" : `: ${why}`}`;
+  });
   if (shown.length === 0) return undefined;
-  const message = `${shown.join(", and ")}, was not reached. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
+  const message = `${shown.join("; ")}. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
   return { invariant: "the schedule is played", message };
 }
 
@@ -218,6 +247,13 @@ function failureOf<State>(
     trace,
     test: scriptedTest(invariant, schedule, test),
   };
+}
+
+/** The message of a failure that the seed alone may not bring about again. */
+function unowned({ message, trace }: SimulationFailure): string {
+  const warning =
+    "The same seed plays otherwise a second time, so that the test may pass. Something else decides: a variable that stays from schedule to schedule, Math.random(), Date.now(). Make each world in `state`.";
+  return `${message.slice(0, message.length - trace.length)}${warning}\n${trace}`;
 }
 
 function counted(found: readonly Verdict[]): Readonly<Record<string, number>> {

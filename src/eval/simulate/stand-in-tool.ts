@@ -1,5 +1,6 @@
 import type { Reconciled } from "../../tool/after-crash.ts";
 import type { Tool, ToolContext } from "../../tool/tool.ts";
+import { checkResult } from "../../tool/result.ts";
 import { type Json, jsonOrNull } from "../../util/json.ts";
 import { randomFrom } from "./draw.ts";
 import type { Machine } from "./machine.ts";
@@ -82,7 +83,7 @@ async function execute(called: Called, behind: Behind): Promise<unknown> {
     await machine.sleep(toolMs);
     throw new Error(`${tool.name} failed, and nothing happened`);
   }
-  const given = await effectOf(execution, called, behind);
+  const given = await actedOn(execution, called, behind);
   execution.made = jsonOrNull(given);
   if (deviation?.does === "hangs-after") await never();
   await machine.sleep(toolMs + (deviation?.ms ?? 0));
@@ -117,6 +118,29 @@ function begun({ tool, context, args }: Called, machine: Machine, isFit: boolean
   world.executions.push(execution);
   world.watch?.({ type: "executes", machine: machine.number, execution });
   return execution;
+}
+
+/** Has the effect, and tells of a stand-in of the author's that has a mistake: it would look like a tool that fails, and every schedule would hold. */
+async function actedOn(execution: Execution, called: Called, behind: Behind): Promise<unknown> {
+  const { given, machine } = behind;
+  const tell = (what: string): void =>
+    machine.world.fault("the stand-ins work", `the stand-in of ${called.tool.name} ${what}`);
+  try {
+    const value = await effectOf(execution, called, behind);
+    if (given === undefined) return value;
+    const { result } = await checkResult(called.tool, value);
+    if (result.status === "error") tell(`returned what the tool cannot give: ${result.note ?? result.text}`);
+    return value;
+  } catch (error) {
+    if (isMistake(error)) tell(`threw ${error.name}: ${error.message}. To let the tool fail, throw an Error`);
+    throw error;
+  }
+}
+
+/** True for errors of code that is wrong. Those with a code, as of a URL that is none, are about values. */
+function isMistake(error: unknown): error is Error {
+  const isWrong = error instanceof TypeError || error instanceof ReferenceError;
+  return isWrong && !Object.hasOwn(error, "code");
 }
 
 /** Has the tool's effect. A service that gets the idempotency key has no effect twice for one key. */

@@ -11,6 +11,7 @@ const closed = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   additionalProperties: false,
   ...more,
 });
+const ada = { enum: ["ada"] } as const;
 const whom = closed({ to: text });
 const tree = closed({ to: text, sub: { type: "array", items: { $ref: "#/$defs/tree" } } });
 
@@ -30,6 +31,14 @@ const open: readonly (readonly [what: string, schema: JsonObject, path: string])
   ["else", { type: "object", if: { required: ["cc"] }, else: { properties: { to: text } } }, "to"],
   ["a choice or any text", closed({ to: { anyOf: [{ enum: ["ada"] }, text] } }), "to"],
   ["a text in the place of an object", closed({ mail: { ...whom, type: ["object", "string"] } }), "mail"],
+  [
+    "what stands behind the entries with a place",
+    closed({ to: { type: "array", prefixItems: [ada] } }),
+    "to",
+  ],
+  ["a list that has to hold one value", closed({ to: { type: "array", contains: ada } }), "to"],
+  ["an object in the place of a list", closed({ to: { type: ["array", "object"], items: ada } }), "to"],
+  ["a list in the place of an object", closed({ to: { ...closed({}), type: ["object", "array"] } }), "to"],
   ["no type", closed({ mail: { properties: { to: text } } }), "mail"],
 ];
 
@@ -58,6 +67,15 @@ describe("the places where a model writes a value of its own", () => {
       ...new Set(placesOf(fakeTool("send", "sent", { inputSchema })).map(({ path }) => path)),
     ];
     expect(pathsOf(closed({ to: { enum: ["ada", "bea"] }, urgent: { type: "boolean" } }))).toEqual([]);
+    const list = (more: JsonObject): JsonObject =>
+      closed({ to: { type: "array", prefixItems: [ada], ...more } });
+    const ends: readonly JsonObject[] = [
+      { items: false },
+      { items: ada },
+      { maxItems: 1 },
+      { unevaluatedItems: false },
+    ];
+    for (const end of ends) expect(pathsOf(list(end))).toEqual([]);
     expect(pathsOf(closed({ to: text }, { anyOf: [{ properties: { bcc: text } }] }))).toEqual(["to"]);
     expect(pathsOf({ type: "object", properties: { to: text } })).toEqual(["to", "another_argument"]);
   });

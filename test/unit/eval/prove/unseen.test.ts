@@ -113,3 +113,11 @@ it.each(["its own", "the agent's"])(
     ).not.toContain("recoveries");
   },
 );
+
+it("names as taken for granted that a caller brings no tools: a policy for all tools lets them run", async () => {
+  const look = fakeTool("look", "", { effect: "read", inputSchema });
+  const reader = agent({ name: "reader", model: () => "", tools: [look], policy: everything });
+  const { sentences, assumptions } = await prove(reader, { sentences: [freely] });
+  expect(sentences[0]?.verdict).toBe("proved");
+  expect(assumptions.join("\n")).toContain("none that its caller brings (`callerTools`)");
+});

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { literal } from "../../../../src/eval/simulate/scripted-test.ts";
-import { type Deviation, simulate } from "../../../../src/testing.ts";
+import { type Deviation, prove, simulate } from "../../../../src/testing.ts";
 import { clerk } from "./scene.ts";
 
 const messageOf = async (options: object): Promise<string> => {
@@ -12,6 +12,14 @@ it.each([
   [{ inputs: [] }, "`inputs` must not be empty"],
   [{ seed: Number.NaN }, "`seed` must be a whole number"],
   [{ seed: Infinity }, "`seed` must be a whole number"],
+  [{ script: [{ text: "Yes.", calls: [] }] }, '`script[0]` has the unknown field "text"'],
+  [
+    { script: [{ calls: [{ name: "refund" }] }] },
+    "`script[0].calls[0].arguments` must be given: {} for none",
+  ],
+  [{ script: [5] }, "`script[0]` must be a string or an object, got 5"],
+  [{ redeploy: clerk.with({ name: "other" }) }, '`redeploy` is the agent "other"'],
+  [{ test: { agent: "my agent" } }, "`test.agent` must be the name of an export"],
 ])("refuses what plays nothing, or the same schedule each time: %j", async (options, said) => {
   expect(await messageOf(options)).toContain(said);
 });
@@ -25,6 +33,15 @@ it("refuses what says its word later, when the schedule is over", async () => {
   expect(await messageOf({ invariants: { late } })).toContain(said);
   expect(await messageOf({ state: async () => [] })).toContain(`\`state\` ${said}`);
 });
+
+it.each([null, 0, new Error("twice"), { holds: false }])(
+  "refuses an invariant that says neither yes nor no: %o",
+  async (said) => {
+    expect(await messageOf({ invariants: { once: () => said } })).toContain(
+      '`invariants["once"]` must return true, or false or a sentence if it does not hold, and returned ',
+    );
+  },
+);
 
 it.each([
   { at: "model 1", does: "proposes" },
@@ -49,6 +66,15 @@ it.each([
   expect(await messageOf(options)).toContain(said);
 });
 
+it.each([
+  [{ at: "modl 1", does: "breaks-off" }, "there are points of the kinds model, tool, person, "],
+  [{ at: "model 1", does: "fails" }, "there it may be one of proposes, is-cut, "],
+  [{ at: "step 1", does: "stalls" }, "only runs with `durable: true` have that"],
+] satisfies [Deviation, string][])("says why a deviation was not reached: %j", async (given, why) => {
+  const { failure } = await simulate(clerk, { schedule: { deviations: [given] } });
+  expect(failure?.message).toContain(`"${given.at}", which "${given.does}", was not reached: ${why}`);
+});
+
 it("prints a field that is called __proto__ as a field", () => {
   const given: unknown = JSON.parse('{"a":{"__proto__":{"b":"{\\"__proto__\\":1}"},"c":["__proto__"]}}');
   // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- it is what the program would read
@@ -67,3 +93,9 @@ it.each(["answers-twice", "answers-another"] as const)(
     expect(await failureOf(false)).toContain(`"person 1", which "${does}", was not reached`);
   },
 );
+
+it("refuses a source of scripts that has no lines", async () => {
+  await expect(prove(clerk, { source: { import: "./agent.ts" } as never })).rejects.toThrow(
+    '`options.source` has the unknown field "import"',
+  );
+});
