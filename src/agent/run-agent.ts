@@ -288,6 +288,13 @@ function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, ins
 
 const none: readonly never[] = [];
 
+/** True for a skill without tools that answers in words, in a conversation without calls. */
+function isTalk({ gate, output }: AgenticPlan, { messages }: ReadyTranscript): boolean {
+  return (
+    gate.allowed.tools.size === 0 && output === undefined && messages.every(({ role }) => role !== "tool")
+  );
+}
+
 function loopOptions(
   skill: AgenticPlan,
   run: AgentRun,
@@ -315,7 +322,7 @@ function loopOptions(
     gate,
     modes: options.tools === undefined ? none : [{ restrictTo: options.tools }],
     model: skill.model,
-    drivers: driversFor(skill.driver, skill.model),
+    drivers: driversFor(skill.driver, skill.model, isTalk(skill, transcript)),
     limits: plan.limits,
     price: definition.budget?.price,
     warnAt: definition.budget?.warnAt ?? 0.8,
