@@ -30,7 +30,7 @@ import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { beganWithout, inSession, keep, type OpenSession, sessionKey } from "./in-session.ts";
 import { answerPlainly } from "./plain.ts";
 import { forcedCall } from "./forced-call.ts";
-import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
+import { type AgenticPlan, isTalk, type PlannedSkill } from "./plan-skill.ts";
 import { type AgentPlan, begunPlan, type ChosenSkill } from "./plan.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
@@ -287,13 +287,6 @@ function bookChoice({ usage }: Choice, { plan, definition, base }: AgentRun, ins
 }
 
 const none: readonly never[] = [];
-
-/** True for a skill without tools that answers in words, in a conversation without calls. */
-function isTalk({ gate, output }: AgenticPlan, { messages }: ReadyTranscript): boolean {
-  return (
-    gate.allowed.tools.size === 0 && output === undefined && messages.every(({ role }) => role !== "tool")
-  );
-}
 
 function loopOptions(
   skill: AgenticPlan,
