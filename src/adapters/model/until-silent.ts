@@ -26,7 +26,7 @@ export async function* untilSilent<Chunk>(
 /** The value, or undefined if it does not come in time, or never will. */
 async function orSilence<Value>(coming: Promise<Value>): Promise<Value | undefined> {
   const { promise: silence, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(resolve, maxSilenceMs);
+  const timer = setTimeout(() => resolve(undefined), maxSilenceMs);
   try {
     return await Promise.race([coming, silence]);
   } catch (error) {
