@@ -315,7 +315,7 @@ function loopOptions(
     gate,
     modes: options.tools === undefined ? none : [{ restrictTo: options.tools }],
     model: skill.model,
-    drivers: driversFor(skill.driver, skill.model, isTalk(skill, transcript)),
+    drivers: driversFor(skill.driver, skill.model, () => isTalk(skill, transcript)),
     limits: plan.limits,
     price: definition.budget?.price,
     warnAt: definition.budget?.warnAt ?? 0.8,
