@@ -5,6 +5,7 @@ import type { Host, Warning } from "../journal/host.ts";
 import type { PlannedGate } from "../run/gate.ts";
 import { type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
 import type { SystemMessage } from "../message/message.ts";
+import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Model } from "../model/model.ts";
 import { type AllowList, allowList, flattenTools, type Tools, withOffered } from "../policy/allow-list.ts";
 import { annotated, wordsOf } from "../policy/rules/annotate.ts";
@@ -53,6 +54,13 @@ export interface PlainPlan extends SkillBase {
 
 /** A skill that was checked. */
 export type PlannedSkill = AgenticPlan | PlainPlan;
+
+/** True for a skill without tools that answers in words, in a conversation without calls. */
+export function isTalk({ gate, output }: AgenticPlan, { messages }: ReadyTranscript): boolean {
+  return (
+    gate.allowed.tools.size === 0 && output === undefined && messages.every(({ role }) => role !== "tool")
+  );
+}
 
 /** Plans the skills of an agent; an agent without skills gets one with its own name. */
 export function planSkills(

@@ -30,7 +30,7 @@ import { type Choice, chooseSkill } from "./choose-skill.ts";
 import { beganWithout, inSession, keep, type OpenSession, sessionKey } from "./in-session.ts";
 import { answerPlainly } from "./plain.ts";
 import { forcedCall } from "./forced-call.ts";
-import type { AgenticPlan, PlannedSkill } from "./plan-skill.ts";
+import { type AgenticPlan, isTalk, type PlannedSkill } from "./plan-skill.ts";
 import { type AgentPlan, begunPlan, type ChosenSkill } from "./plan.ts";
 import type { AnyDefinition } from "./definition.ts";
 import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
@@ -315,7 +315,7 @@ function loopOptions(
     gate,
     modes: options.tools === undefined ? none : [{ restrictTo: options.tools }],
     model: skill.model,
-    drivers: driversFor(skill.driver, skill.model),
+    drivers: driversFor(skill.driver, skill.model, () => isTalk(skill, transcript)),
     limits: plan.limits,
     price: definition.budget?.price,
     warnAt: definition.budget?.warnAt ?? 0.8,

@@ -219,12 +219,12 @@ function writtenArguments(text: string, whole: Json): Pick<ToolCall, "arguments"
 
 /**
  * The arguments of a call from the provider's value: JSON text, or a value. Nothing means no
- * arguments. An object that was encoded as JSON twice is decoded twice.
+ * arguments. An object that was encoded as JSON twice is decoded twice. Proxies of Bedrock begin with an empty object, and the real one follows.
  */
 export function readArguments(given: Json): Pick<ToolCall, "arguments" | "malformed"> {
   if (given === "" || given === null) return { arguments: {} };
   if (typeof given === "string") {
-    const parsed = parseCallJson(given);
+    const parsed = parseCallJson(given.replace(/^\{\}(?=\{)/, ""));
     const value = parsed.ok ? withinText(parsed.value) : parsed;
     return value.ok
       ? { arguments: value.value ?? {} }

@@ -118,9 +118,12 @@ function rename(message: Message, toWire: (name: string) => string): Message {
 export const namespaces: readonly string[] = ["functions", "tools", "default_api", "api", "namespace"];
 const namespace = /^(?:(?:functions?|tools?|default_api|api|namespace)(?:::|[./:]))+/i;
 
-/** The name without such a prefix. */
+/** Tokens of a chat template, which vLLM leaves at the names of gpt-oss: `search<|channel|>commentary`. */
+const tokens = /<\|.*$/s;
+
+/** The name without such a prefix, and without tokens behind it. */
 export function withoutNamespace(name: string): string {
-  return name.replace(namespace, "");
+  return name.replace(tokens, "").replace(namespace, "");
 }
 
 /**

@@ -119,19 +119,19 @@ const nativeFirst = lazy((): Drivers => [driverNamed("native"), driverNamed("jso
 /**
  * The drivers that fit the model. `auto` takes the one that measured best, if the model's card names one. Otherwise it takes
  * native calls if the model has or may have them, and the JSON protocol if not, or the guided driver for a model
- * that is too weak for JSON.
+ * that is too weak for JSON. Talk without tools, calls and a form of the answer needs no protocol.
  */
-export function driversFor(choice: DriverChoice, model: Model): Drivers {
+export function driversFor(choice: DriverChoice, model: Model, isTalk?: () => boolean): Drivers {
   if (typeof choice === "object") return [choice];
-  const name = choice === "auto" ? bestFor(model) : choice;
+  const name = choice === "auto" ? bestFor(model, isTalk) : choice;
   return choice === "auto" && name === "native" ? nativeFirst() : [driverNamed(name)];
 }
 
-function bestFor(model: Model): DriverName {
+function bestFor(model: Model, isTalk = (): boolean => false): DriverName {
   const { driver = "native", small, completion, tools } = model.features;
   if (driver !== "native") return driver;
   if (model.features.driver === undefined && small === true && completion === true) return "guided";
-  return tools === false || withoutTools.has(model) ? "json" : "native";
+  return (tools === false || withoutTools.has(model)) && !isTalk() ? "json" : "native";
 }
 
 /** Asks by the driver with this index, and by the next one if the provider says that the model has no native tools. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { driverNamed } from "../../src/driver/choose.ts";
 import { driversFor } from "../../src/turn/ask-model.ts";
 import type { Driver } from "../../src/driver/driver.ts";
-import { agent, type Model, WritError } from "../../src/index.ts";
+import { agent, inMemorySessions, type Model, session, WritError } from "../../src/index.ts";
 import {
   commandDriver,
   driverNames,
@@ -274,6 +274,31 @@ describe("auto", () => {
     const a = agent({ name: "a", model, tools: [add] });
     expect([await a("1"), await a("2")]).toEqual(["fine", "fine"]);
     expect(asked).toBe(3);
+  });
+
+  it("asks a model without native calls in plain words where there is nothing to call", async () => {
+    const model = scripted([final, "fine"], { features: { tools: false, format: "schema" } });
+    const counter = agent({ name: "counter", model, tools: [add] });
+    expect(await counter("1")).toBe("fine");
+    const talker = agent({ name: "talker", model });
+    expect(await talker("Hello")).toBe("fine");
+    expect(model.requests.at(-1)?.messages).toEqual([
+      { role: "user", parts: [{ type: "text", text: "Hello" }] },
+    ]);
+    expect(model.requests.at(-1)?.format).toBeUndefined();
+  });
+
+  it("keeps the protocol of a model without native calls for an answer with a schema, and for a conversation with calls", async () => {
+    const action = json({ action: { tool: "add", args: { a: 3, b: 5 } } });
+    const model = scripted([json({ final: { content: { n: 8 } } }), action, final, final], {
+      features: { tools: false, format: "schema" },
+    });
+    const output = z.object({ n: z.number() });
+    expect(await agent({ name: "typed", model, output })("Eight?")).toEqual({ n: 8 });
+    const chats = session(inMemorySessions(), "one", { history: "all" });
+    await agent({ name: "counter", model, tools: [add] }).run("3 + 5?", { session: chats });
+    expect(await agent({ name: "talker", model })("Thanks", { session: chats })).toBe("fine");
+    expect(model.requests.at(-1)?.messages.map(({ role }) => role)).not.toContain("tool");
   });
 
   it("knows every driver by one list of names", () => {

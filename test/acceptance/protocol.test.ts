@@ -211,7 +211,8 @@ describe("JSON protocol", () => {
       const text = JSON.stringify({ final: { content } });
       for (const driver of ["json", jsonDriver({ maxRetries: 1 })] as const)
         expect(await agent({ name: "a", model: scripted([text]), driver })("go")).toEqual(content);
-      const auto = agent({ name: "a", model: scripted([text], { features: { tools: false } }) });
+      const model = scripted([text], { features: { tools: false } });
+      const auto = agent({ name: "a", model, tools: [add] });
       expect(await auto("go")).toBe(typeof content === "string" ? content : JSON.stringify(content));
     }
   });

@@ -161,3 +161,39 @@ describe.each(models)("an agent with %s", (_name, fake, model) => {
     await expect(host("Tea?")).rejects.toMatchObject({ code: "provider-failed" });
   });
 });
+
+describe("items that a provider no longer keeps", () => {
+  const think = (words: string): FakeStep => ({ reasoning: "Hm.", ...(words === "" ? {} : { text: words }) });
+  const calling = { reasoning: "Hm.", calls: [{ name: "look", arguments: { at: "sea" } }] };
+
+  it("are left out of the request that it then gets, once, and those that it keeps are not", async () => {
+    await using before = await fakeOpenai([calling, think("Blue.")]);
+    await using later = await fakeOpenai([calling, think("Still blue."), think("Yes.")]);
+    const modelOf = ({ url }: FakeProvider): Model =>
+      aiSdk(createOpenAI({ ...key, baseURL: `${url}/v1` }).responses("gpt-5"));
+    const chat = session(inMemorySessions(), "sea", { history: "all" });
+    const tools = [fakeTool("look", "blue")];
+    await agent({ name: "a", model: modelOf(before), tools }).run("The sea?", { session: chat });
+    const looker = agent({ name: "a", model: modelOf(later), tools });
+    expect((await looker.run("And now?", { session: chat })).text).toBe("Still blue.");
+    const refused = later.requests.map(({ refusal }) => refusal !== undefined);
+    expect(refused).toEqual([true, false, false]);
+    const inputs = later.requests.map(({ body }) =>
+      (body["input"] as { type?: string; role?: string }[]).map(({ type, role }) => type ?? role),
+    );
+    const told = ["developer", "user", "function_call", "function_call_output", "assistant", "user"];
+    expect(inputs[1]).toEqual(told);
+    expect(inputs[2]).toEqual([...told, "item_reference", "function_call", "function_call_output"]);
+  });
+
+  it("end the run with the provider's words where it refuses the rest too", async () => {
+    const gone = "Item with id 'rs_9' not found.";
+    await using fake = await fakeOpenai([think("Blue."), { status: 404, message: gone }]);
+    const model = aiSdk(createOpenAI({ ...key, baseURL: `${fake.url}/v1` }).responses("gpt-5"));
+    const chat = session(inMemorySessions(), "sea");
+    const talker = agent({ name: "a", model });
+    await talker.run("The sea?", { session: chat });
+    await expect(talker.run("And now?", { session: chat })).rejects.toThrow(gone);
+    expect(fake.requests).toHaveLength(3);
+  });
+});

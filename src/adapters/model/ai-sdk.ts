@@ -11,6 +11,7 @@ import { withCacheMarks } from "./ai-sdk-cache.ts";
 import { modelKeyScrub, packageFault, providerError } from "./ai-sdk-errors.ts";
 import { filesOf } from "./ai-sdk-files.ts";
 import { formatFeatures, formatOptions } from "./ai-sdk-format.ts";
+import { lostReplies } from "./ai-sdk-lost.ts";
 import { type AiSdkVersion, promptFor, type PromptMessage } from "./ai-sdk-prompt.ts";
 import { type GeneratedReply, partsOf, type StreamPart, toDeltas } from "./ai-sdk-stream.ts";
 import { free, knownOptions, type OptionShapes, priceShape } from "./options.ts";
@@ -151,6 +152,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const version = versionOf(model.specificationVersion) ?? "v4";
   const files = filesOf(provider, version, options.features?.resultFiles);
   const prompt = promptFor(version, provider, { files, forms: resultForms(options.boundTools) });
+  const lost = lostReplies();
   return {
     id: nameOf(model),
     settings: settingsData({ provider, name: modelId, ...options.settings }),
@@ -158,9 +160,14 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
     price: options.price === 0 ? free : options.price,
     async *stream(request, { signal }): AsyncGenerator<Delta> {
       if (signal.aborted) throw abortErrorOf(signal);
-      const call = callOptions({ model, options, request, signal, prompt });
+      const open = (): ReturnType<typeof ask> =>
+        ask(model, callOptions({ model, options, request: lost.without(request), signal, prompt }), signal);
       try {
-        for await (const delta of toDeltas(await ask(model, call, signal), provider)) {
+        const parts = await open().catch((error: unknown) => {
+          if (signal.aborted || !lost.learn(error, request)) throw error;
+          return open();
+        });
+        for await (const delta of toDeltas(parts, provider)) {
           yield delta;
           if (signal.aborted && delta.type !== "end") throw abortErrorOf(signal);
         }
@@ -171,7 +178,11 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
         const mistake = isWritError(error) ? undefined : mistakeOf(packageFault(error), scrub);
         if (mistake === undefined)
           throw errorWithoutKeys(
-            providerError(error, { provider, model: modelId, hasTools: call.tools !== undefined }),
+            providerError(error, {
+              provider,
+              model: modelId,
+              hasTools: request.tools.length > 0 || options.providerTools !== undefined,
+            }),
             scrub,
           );
         yield mistake;

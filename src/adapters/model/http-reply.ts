@@ -23,8 +23,9 @@ export class UnreadableReply extends Error {
   }
 }
 
-/** The most characters of a refusal that are read. */
+/** The most characters of a refusal that are read, and the longest time. */
 const maxErrorLength = 65_536;
+const maxErrorMs = 5_000;
 
 /** The refusal of a server, from the body of its answer; its status counts whatever the body is. */
 export async function refusalOf(response: Response): Promise<RefusedRequest> {
@@ -35,17 +36,18 @@ export async function refusalOf(response: Response): Promise<RefusedRequest> {
   return new RefusedRequest({ ...fault, status, message, retryAfterMs: wait });
 }
 
-/** The text of a body, as far as it comes and fits. */
+/** The text of a body, as far as it comes in time and fits. */
 export async function beginningOf(body: Response["body"]): Promise<string> {
   const decoder = new TextDecoder();
+  const late = AbortSignal.timeout(maxErrorMs);
   let text = "";
   try {
-    for await (const bytes of body ?? []) {
+    for await (const bytes of body?.pipeThrough(new TransformStream(), { signal: late }) ?? []) {
       text += decoder.decode(bytes, { stream: true });
       if (text.length > maxErrorLength) break;
     }
   } catch {
-    // it broke off; the received part is returned
+    // it broke off, or does not end; the received part is returned
   }
   return text;
 }

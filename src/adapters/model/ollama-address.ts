@@ -16,7 +16,7 @@ export const defaultTemperature = 0.7;
 /**
  * Reads an address as Ollama's own tools do: the scheme may be missing, and without one the port too. An address at which a server listens on all interfaces
  * (`0.0.0.0`) cannot be reached: it becomes this machine's. A name and password become a header, because `fetch` takes them nowhere else. Without
- * a host, it is that of OLLAMA_HOST, which Ollama's own tools use too.
+ * a host, it is that of OLLAMA_HOST, which Ollama's own tools use too. The path of its door for OpenAI's clients (`/v1`), or of its chat, is left out.
  *
  * @throws WritError `option-invalid`
  */
@@ -46,7 +46,7 @@ function addressOf({ host, option, port }: Given): OllamaAddress {
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (url.hostname === "[::]") url.hostname = "[::1]";
   return {
-    url: `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, ""),
+    url: `${url.protocol}//${url.host}${url.pathname.replace(/(?:\/v1|\/api\/chat)?\/*$/, "")}`,
     headers: url.username === "" ? {} : { authorization: `Basic ${credentialsOf(url, option, host)}` },
   };
 }

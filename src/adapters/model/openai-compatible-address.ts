@@ -21,8 +21,8 @@ export interface ServerOptions {
 }
 
 /**
- * Reads the address of the server: from the options, otherwise from OPENAI_BASE_URL. An address without a path gets `/v1`. No address is guessed, because
- * prompts would go there. The key in OPENAI_API_KEY goes only to the address in OPENAI_BASE_URL and to OpenAI's own.
+ * Reads the address of the server: from the options, otherwise from OPENAI_BASE_URL. An address without a path gets `/v1`, and one of chat completions loses
+ * that part of its path. No address is guessed, because prompts would go there. The key in OPENAI_API_KEY goes only to the address in OPENAI_BASE_URL and to OpenAI's own.
  *
  * @throws WritError `option-invalid`
  */
@@ -32,7 +32,7 @@ export function openaiServer(options: ServerOptions): OpenaiServer {
   const isTrusted = baseUrl === undefined || url.hostname === "api.openai.com";
   const key = options.apiKey ?? (isTrusted ? process.env["OPENAI_API_KEY"]?.trim() : undefined) ?? "";
   return {
-    url: `${url.origin}${url.pathname === "/" ? "/v1" : url.pathname.replace(/\/+$/, "")}`,
+    url: `${url.origin}${url.pathname === "/" ? "/v1" : url.pathname.replace(/(?:\/chat\/completions)?\/*$/, "")}`,
     search: url.search,
     headers: headersOf(key === "" ? {} : { authorization: `Bearer ${key}` }, headers),
     fetch: withinOrigin(send),

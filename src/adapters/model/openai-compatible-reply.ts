@@ -7,6 +7,7 @@ import { bounded, RefusedRequest, UnreadableReply } from "./http-reply.ts";
 import { callReader } from "./openai-compatible-calls.ts";
 import { saidReader } from "./openai-compatible-said.ts";
 import { textReader } from "./openai-compatible-texts.ts";
+import { untilSilent } from "./until-silent.ts";
 import { excerpt, readFault, shown } from "./provider-fault.ts";
 import { reasonWord, reportedUsage, unreadableBy } from "./wire-fields.ts";
 
@@ -139,7 +140,7 @@ export async function* toDeltas(
   let end: "done" | "whole" | undefined;
   let usage: ReportedUsage | undefined;
   let citations: Json | undefined;
-  for await (const chunk of chunks) {
+  for await (const chunk of untilSilent(chunks, () => finish !== undefined)) {
     if (typeof chunk === "string") {
       end = chunk;
       break;

@@ -40,11 +40,18 @@ export function readFault(said: unknown): ProviderFault {
   const fault = {
     status: statusIn(fields) ?? statusIn(value),
     names: [value, fields, ...detailed].flatMap(namesIn),
-    message,
+    ...(typeof written === "string" ? { message, written } : unreadCall(message)),
     retryAfterMs: detailed.map(waitIn).find((wait) => wait !== undefined),
-    ...(typeof written === "string" ? { written } : {}),
   };
   return withUpstream(fault, fields["metadata"]);
+}
+
+/** The message of a fault, and the text of the model in it: Ollama and llama.cpp quote a call there that they could not read. */
+function unreadCall(message: string): Pick<ProviderFault, "message" | "written"> {
+  const ollama = /^(error parsing tool call: )raw='(.*)', err=(.*)$/s.exec(message);
+  if (ollama !== null) return { message: `${ollama[1]}${ollama[3]}`, written: ollama[2] ?? "" };
+  const llamaCpp = /^(Failed to parse input at pos \d+): (.*)$/s.exec(message);
+  return llamaCpp === null ? { message } : { message: llamaCpp[1] ?? "", written: llamaCpp[2] ?? "" };
 }
 
 function namesIn({ code, type, status, reason }: JsonObject): readonly string[] {

@@ -54,6 +54,24 @@ const unreachableReasons: ReadonlyMap<string, string> = new Map([
   ["ENETUNREACH", "there is no way to that network"],
   ["ETIMEDOUT", "the host does not answer"],
   ["UND_ERR_CONNECT_TIMEOUT", "the host does not answer"],
+  [
+    "ERR_SSL_WRONG_VERSION_NUMBER",
+    "it answers without TLS, as at an address with http:// in place of https://",
+  ],
+  ["CERT_HAS_EXPIRED", "its certificate has expired"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another host"],
+  ...[
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  ].map(
+    (code) =>
+      [
+        code,
+        "nobody trusted has signed its certificate; NODE_EXTRA_CA_CERTS names a file with more signers",
+      ] as const,
+  ),
 ]);
 
 const brokenReasons: ReadonlyMap<string, string> = new Map([

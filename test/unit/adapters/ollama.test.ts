@@ -264,6 +264,8 @@ describe("where the server is", () => {
       ["localhost", 8080, "http://localhost:8080"],
       ["gpu-box:9000", undefined, "http://gpu-box:9000"],
       ["gpu-box/ollama/", undefined, "http://gpu-box:11434/ollama"],
+      ["http://gpu-box:11434/v1/", undefined, "http://gpu-box:11434"],
+      ["http://gpu-box/ollama/api/chat", undefined, "http://gpu-box/ollama"],
       [":9000", undefined, "http://localhost:9000"],
       ["0.0.0.0", undefined, "http://127.0.0.1:11434"],
       ["http://[::]:11434", undefined, "http://[::1]:11434"],

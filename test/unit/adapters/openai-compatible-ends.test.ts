@@ -66,6 +66,25 @@ describe("an error among the chunks of a reply", () => {
 });
 
 describe("the end of a reply", () => {
+  it.each(["hang", "cut"] as const)(
+    "has come with its finish reason, if the connection then goes on to %s",
+    async (after) => {
+      server.play({ sse: sse([chunk({ content: "a" }), chunk({}, "stop")]), after });
+      expect(finishOf(await ask(model()))).toBe("stop");
+    },
+  );
+
+  it("is read with the counts that come behind its finish reason", async () => {
+    const counts = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 2 } };
+    server.play({ sse: sse([chunk({ content: "a" }), chunk({}, "stop"), counts]), after: "hang" });
+    expect((await ask(model())).at(-1)).toMatchObject({ usage: { inputTokens: 5, outputTokens: 2 } });
+  });
+
+  it("has come with a refusal whose body does not end", async () => {
+    server.play({ status: 400, sse: '{"error": {"message": "the moon', after: "hang" });
+    await expect(ask(model())).rejects.toMatchObject({ code: "provider-failed", retryable: false });
+  }, 20_000);
+
   it.each([
     ["end_turn", "stop"],
     ["max_output_tokens", "length"],

@@ -52,6 +52,8 @@ describe("where an OpenAI-compatible model is", () => {
     ["http://box:8080", "http://box:8080/v1/chat/completions"],
     ["http://box:8080/", "http://box:8080/v1/chat/completions"],
     ["http://box/api/v1/", "http://box/api/v1/chat/completions"],
+    ["http://box/api/v1/chat/completions", "http://box/api/v1/chat/completions"],
+    ["http://box/chat/completions/?a=1", "http://box/chat/completions?a=1"],
     ["https://box/openai?api-version=2", "https://box/openai/chat/completions?api-version=2"],
   ])("%s is asked at %s", async (baseUrl, url) => {
     expect((await urlOf(baseUrl))[0]).toBe(url);
@@ -453,6 +455,14 @@ describe("what an OpenAI-compatible server refuses", () => {
     server.pages.set("/v1/models", { data: [] });
     const none = expect.stringMatching(/ It has no models yet\.$/) as string;
     expect(await refused(refusal)).toMatchObject({ message: none });
+  });
+
+  it("says that a server without TLS has none", async () => {
+    const asked = openaiCompatible("m", { baseUrl: server.url.replace("http:", "https:") });
+    await expect(ask(asked)).rejects.toMatchObject({
+      code: "provider-unreachable",
+      message: expect.stringContaining("it answers without TLS, as at an address with http://"),
+    });
   });
 
   it("says where it looked when something else is there", async () => {

@@ -160,7 +160,26 @@ describe("a call that the provider could not read is the model's mistake", () =>
   const compatible = () => openaiCompatible("m", { baseUrl: `${server.url}/v1` });
   const packaged = () => aiSdk(createOpenAICompatible({ name: "p", baseURL: `${server.url}/v1` })("m"));
 
+  const own = () => ollama("m", { host: server.url });
+  const raw = { error: `error parsing tool call: raw='{"a": 1,}', err=invalid character '}'` };
+  const line = { message: { role: "assistant", content: "Done." }, done: true, done_reason: "stop" };
+  const ofLine: Answer = {
+    sse: `${JSON.stringify(line)}\n`,
+    headers: { "content-type": "application/x-ndjson" },
+  };
+  const unparsed = message('Failed to parse input at pos 3: <tool_call>{"a"', {
+    code: 500,
+    type: "server_error",
+  });
+
   it.each<[string, () => Model, readonly [Answer, Answer], string]>([
+    ["Ollama", own, [{ status: 500, json: raw }, ofLine], '"content":"{\\"a\\": 1,}"'],
+    [
+      "llama.cpp",
+      compatible,
+      [{ status: 500, json: unparsed }, said("Done.")],
+      '"content":"<tool_call>{\\"a\\""',
+    ],
     ["Groq, as an answer", compatible, [refused, said("Done.")], "<function=add>"],
     ["Groq, in the stream", compatible, [streamed, said("Done.")], "<function=add>"],
     ["Groq, as an answer, AI SDK", packaged, [refused, said("Done.")], "<function=add>"],

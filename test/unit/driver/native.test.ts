@@ -75,6 +75,17 @@ describe("what native models write beside their answer", () => {
     expect(["Search", "find-all", "find.all"].map(named)).toEqual(["search", "find_all", "find.all"]);
   });
 
+  it("loses the tokens of a chat template that a server leaves at it", () => {
+    const { allowed } = turnOf({ tools: [search, fakeTool("kom.memory", 1)] });
+    const written = [
+      "search<|channel|>commentary",
+      "functions.kom_memory<|constrain|>json",
+      "other<|channel|>final",
+    ];
+    const named = written.map((name) => nativeDriver.toolName(name, allowed));
+    expect(named).toEqual(["search", "kom.memory", "other<|channel|>final"]);
+  });
+
   it("is no part of the name of a tool where it is a namespace that models make up", () => {
     const { allowed } = turnOf({ tools: [search, fakeTool("kom.memory", 1), fakeTool("tools.list", 1)] });
     const written = ["functions.search", "default_api:search", "functions.kom_memory", "tools.kom.memory"];

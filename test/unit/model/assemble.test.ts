@@ -82,3 +82,12 @@ describe("arguments that were encoded as JSON twice", () => {
     });
   });
 });
+
+describe("arguments behind an empty object", () => {
+  it("are the arguments, and of anything else that stands in a row none", () => {
+    expect(readArguments('{}{"a": 1}')).toEqual({ arguments: { a: 1 } });
+    expect(readArguments("{}")).toEqual({ arguments: {} });
+    for (const text of ['{"a": 1}{"a": 2}', '{}{}{"a": 1}', '{} and {"a": 1}'])
+      expect(readArguments(text)).toMatchObject({ arguments: text, malformed: expect.any(String) });
+  });
+});
