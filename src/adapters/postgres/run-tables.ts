@@ -80,7 +80,7 @@ const ifAllowed = (making: string): string =>
   `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
 
 /** The columns from which a run is made. */
-export const columns = "id, status, begun, ended, start, finish, protocol";
+export const columns = "id, agent, session, status, begun, ended, start, finish, protocol";
 
 /** The longest message: for a run with a longer id it says only that something happened. */
 const longestMessage = 7_999;
