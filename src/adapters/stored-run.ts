@@ -1,5 +1,8 @@
 import type { MovedQuestion, NewRun, RunEnd, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
+import { isWritError, WritError } from "../error/writ-error.ts";
+import { storedJson } from "../journal/stored-json.ts";
+import { misfitText, object, record, type Shape, shapeOf, string } from "../util/shape.ts";
 import { fromKey } from "./stored-text.ts";
 
 /** The columns of a run that every database has. */
@@ -18,17 +21,49 @@ export function startOf({
   return JSON.stringify({ agent, input, options, session, protocol, moves, fork });
 }
 
-/** The run of a row. */
-export function runIn({ id, start, status, begun, ended, finish, protocol }: RunRow): StoredRun {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
-  const given = JSON.parse(String(start)) as Omit<NewRun, "id">;
+/** The run of a row. One that cannot be read has failed, without its input: it must not hide the others. */
+export function runIn(row: RunRow): StoredRun {
+  const { id, status, begun, ended, start, finish, protocol } = row;
+  const of = `the run ${String(id)}`;
+  const given = read<Omit<NewRun, "id">>(start, startShape, `The beginning of ${of}`);
   const form = protocol === undefined ? {} : { protocol: Number(protocol) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
   const at = { status: status as StoredRun["status"], begunAt: Number(begun) };
-  const run = { id: fromKey(id), ...given, ...form, ...at };
-  if (ended === null) return run;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
-  return { ...run, endedAt: Number(ended), end: JSON.parse(String(finish)) as RunEnd };
+  const run = { id: fromKey(id), ...(isWritError(given) ? lostStart(row) : given), ...form, ...at };
+  const end = ended === null ? undefined : read<RunEnd>(finish, endShape, `The end of ${of}`);
+  if (end !== undefined && !isWritError(end)) return { ...run, endedAt: Number(ended), end };
+  const fault = end ?? (isWritError(given) ? given : undefined);
+  if (fault === undefined || status === "moved") return run;
+  const { code, message } = fault;
+  const outcome = { type: "failed", code, message } as const;
+  return { ...run, status: "failed", endedAt: Number(ended ?? begun), end: { outcome } };
+}
+
+/** The rest of a run whose beginning cannot be read. */
+function lostStart({ agent, session }: RunRow): Omit<NewRun, "id"> {
+  const known = { agent: fromKey(agent), input: null, options: {}, protocol: 0 };
+  return typeof session === "string" ? { ...known, session: fromKey(session) } : known;
+}
+
+const startShape = object({
+  agent: string,
+  input: shapeOf("JSON", (value) => value !== undefined),
+  options: record,
+});
+const endShape = object({ outcome: object({ type: string }) });
+
+/** The value of a column, or the reason why it cannot be read. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what was written there
+function read<Value>(text: unknown, shape: Shape<unknown>, what: string): Value | WritError {
+  try {
+    const value = storedJson<Value>(String(text), what);
+    const reason = misfitText(shape, value);
+    if (reason === undefined) return value;
+    return new WritError("stored-unreadable", { what, reason });
+  } catch (error) {
+    if (isWritError(error)) return error;
+    throw error;
+  }
 }
 
 /** The most runs to list, as a number for databases, which have no `Infinity`. */
@@ -46,13 +81,27 @@ export function questionIn({ run, agent, key, request, since, until, people }: R
     runId: fromKey(run),
     ...(typeof agent === "string" ? { agent: fromKey(agent) } : {}),
     key: fromKey(key),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the journal of a run wrote it
-    request: JSON.parse(String(request)) as ApprovalRequest,
+    request: storedJson<ApprovalRequest>(
+      String(request),
+      `The question ${String(key)} of the run ${String(run)}`,
+    ),
     since: Number(since),
     ...(until === null ? {} : { until: Number(until) }),
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
     ...(typeof people !== "string" ? {} : { by: JSON.parse(people) as readonly string[] }),
   };
+}
+
+/** The questions in rows. Of those of all runs, one that cannot be read is left out: asking for those of its run tells of it. */
+export function questionsIn(rows: readonly RunRow[], runId: string | undefined): WaitingQuestion[] {
+  return rows.flatMap((row) => {
+    try {
+      return [questionIn(row)];
+    } catch (error) {
+      if (runId === undefined && isWritError(error, "stored-unreadable")) return [];
+      throw error;
+    }
+  });
 }
 
 /** The question in a row that moves to another store. */

@@ -1,7 +1,10 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
 import { type Forgotten, forgetSession } from "../durable/forget-session.ts";
-import { type RunFilter, runStatuses, type StoredRun } from "../durable/run-store.ts";
+import { type RunFilter, runStatuses, type StoredRun, type WaitingQuestion } from "../durable/run-store.ts";
+import type { CallRecord } from "../call/call.ts";
+import type { JournalRecord } from "../journal/recorded-journal.ts";
+import { placeOf, storedJson } from "../journal/stored-json.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -77,11 +80,40 @@ export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> 
         "question",
         `${key}: ${request.tool} ${JSON.stringify(request.arguments)}`,
       ]),
-      ...steps.map(({ key, hasResult }) => ["step", hasResult ? key : `${key} (began, has no result)`]),
+      ...records.map((each) => ["step", stepText(each)]),
     ];
     await processOutput.answer(table(rows.map((row) => row.map((cell) => oneLine(cell, 500)))));
+    processOutput.progress(nextText(run, questions));
   }
   return exitCodes.answered;
+}
+
+/** The key of a step, with the end of a call that did not end well. */
+function stepText({ key, json }: JournalRecord): string {
+  if (json === undefined) return `${key} (began, has no result)`;
+  if (!/(?:^|\/)call\/\d+$/.test(key)) return key;
+  try {
+    const { result } = storedJson<Partial<Pick<CallRecord, "result">>>(json, placeOf(key));
+    return result === undefined || result.status === "ok" ? key : `${key} (${result.status}: ${result.text})`;
+  } catch {
+    return `${key} (cannot be read)`;
+  }
+}
+
+/** The way in which a run goes on, for a person who has to act on it. */
+function nextText({ id, status, agent }: StoredRun, questions: readonly WaitingQuestion[]): string {
+  const name = shellWord(id);
+  if (status === "failed" || status === "exhausted")
+    return `To let it go on from its last step: writ runs retry ${name}\n`;
+  if (status === "ready")
+    return `Any worker with "${printable(agent)}" goes on with it: writ work FILE, with --store\n`;
+  const waits = questions.map(({ key, request }) => {
+    if (request.unsettled) return `writ runs settle ${name} ${key} --happened yes|no|unknown`;
+    const { waitsFor } = request;
+    if (waitsFor === undefined) return `writ approvals approve ${name}, or deny`;
+    return waitsFor === "time" ? "" : `writ runs signal ${name} ${shellWord(waitsFor.signal)}`;
+  });
+  return [...new Set(waits)].flatMap((each) => (each === "" ? [] : [`To let it go on: ${each}\n`])).join("");
 }
 
 /** `writ runs cancel <id>`. */

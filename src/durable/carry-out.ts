@@ -150,14 +150,17 @@ function leavingFor(result: RunResult<unknown>, journal: RunJournal, { store }: 
   return { leave: wait, isOpen: true };
 }
 
+/** Codes of errors of the records: they would be the same in every process. */
+const ofRecords: ReadonlySet<string> = new Set(["journal-mismatch", "stored-unreadable"]);
+
 /** True if the run stopped because of its journal: it has no end, and this process or another goes on with it later. */
 function isJournals(broken: unknown): boolean {
-  return broken !== undefined && !isWritError(broken, "journal-mismatch");
+  return broken !== undefined && !(isWritError(broken) && ofRecords.has(broken.code));
 }
 
 /** Codes of errors that others caused, or that the records do: the store itself works. */
 const notStores: ReadonlySet<string> = new Set([
-  "journal-mismatch",
+  ...ofRecords,
   "run-ended",
   "run-missing",
   "run-moved",

@@ -2,6 +2,7 @@ import type { RunResult } from "../agent/runnable.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
+import { placeOf, storedJson } from "../journal/stored-json.ts";
 import type { Journal, Step } from "../journal/journal.ts";
 import { memoryJournal } from "../journal/memory-journal.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
@@ -193,13 +194,11 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
     });
   function find(key: string): Json | undefined {
     const json = known.get(key)?.json;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
-    return json === undefined ? undefined : (JSON.parse(json) as Json);
+    return json === undefined ? undefined : storedJson<Json>(json, placeOf(key));
   }
   async function step<Result>({ key, run }: Step<Result>): Promise<Result> {
     const json = await recordOf(key);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step of this key wrote it
-    return json === null ? run() : (JSON.parse(json) as Result);
+    return json === null ? run() : storedJson<Result>(json, placeOf(key));
   }
   return {
     mode: "replay",

@@ -263,8 +263,9 @@ export interface RunStore {
   erase(which: Erased): Promise<number>;
   /**
    * Calls `onChange` soon (within 0.1 s) after something may have happened to a run, or a record of it was kept, by any process; with the run's id if that is
-   * known. It may be called without a change.
+   * known. It may be called without a change. `isProgress` is true if a process only took the run or kept a record of it: no run can go on because of that,
+   * so workers need not ask for one.
    * Returns a function that ends the watching.
    */
-  watch(onChange: (id?: string) => void): () => void;
+  watch(onChange: (id?: string, isProgress?: boolean) => void): () => void;
 }

@@ -80,7 +80,9 @@ export class RunsWorker implements RunWorker, Workplace {
     this.alone = sessions === undefined ? agents.filter(keepsConversation).map(({ name }) => name) : [];
     this.serving = (around.dispatcher ?? storeDispatcher).serve(this);
     this.stops.push(
-      around.store.watch((id) => this.changed(id)),
+      around.store.watch((id, isProgress) => {
+        if (isProgress !== true) this.changed(id);
+      }),
       keepTidy(around),
       wakeForgotten(around),
       tellLeft(this.alone, around),

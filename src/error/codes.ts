@@ -154,6 +154,7 @@ export const catalogue: Readonly<Record<ErrorCode, { message: string; hint: stri
   "skill-restriction-unknown": { message: "{file}: the skill \"{skill}\" is restricted to the tool \"{name}\", which does not exist. There are: {known}.", hint: "Correct the name in `writ-restrict-tools`, or give the agent the tool. A restriction is never read more widely than it is written.", retryable: false },
   "skill-unknown": { message: "The agent \"{name}\" has no skill \"{skill}\". It has: {skills}.", hint: "Correct the name from `selectSkill` or from the run. If the model chose it, name the skill to use in its place: `routing: { otherwise: \"name\" }`.", retryable: false },
   "stage-failed": { message: "In \"{name}\", the run of \"{stage}\" at place {place} did not answer: {reason}", hint: "The cause is that run's own error; its events, under its own run id, show what happened.", retryable: false },
+  "stored-unreadable": { message: "{what} cannot be read: {reason}", hint: "Its text in the database is damaged. Put it back from a backup, then `writ runs retry ID` continues the run; or erase the run with `writ runs erase ID`. Other runs go on.", retryable: false },
   "summary-failed": { message: "There is no summary of {where}: {reason}.", hint: "Correct the function that makes the summary; it must return text. Nothing was shortened.", retryable: false },
   "tokens-invalid": { message: "{path} cannot be used: {reason}", hint: "`writ token <name> --tokens {path}` makes the file if it is not there, and adds a caller to it.", retryable: false },
   "tool-escalated": { message: "Escalated with severity {severity}: {reason}", hint: "A fixer could not mend the failure of a tool, and gives the reason. If `recover` asked the fixer, the model is told the reason and goes on.", retryable: false },
@@ -322,6 +323,7 @@ export interface ErrorData {
   "skill-restriction-unknown": { file: string | number; known: string | number; name: string | number; skill: string | number };
   "skill-unknown": { name: string | number; skill: string | number; skills: string | number };
   "stage-failed": { name: string | number; place: string | number; reason: string | number; stage: string | number };
+  "stored-unreadable": { reason: string | number; what: string | number };
   "summary-failed": { reason: string | number; where: string | number };
   "tokens-invalid": { path: string | number; reason: string | number };
   "tool-escalated": { reason: string | number; severity: string | number };

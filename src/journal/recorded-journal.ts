@@ -6,6 +6,7 @@ import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AnswerBounds, Asked, Journal, JournalQuestion, Step, StepTerms } from "./journal.ts";
 import { partsChanged } from "./parts.ts";
+import { placeOf, storedJson } from "./stored-json.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of its request. */
 export interface JournalRecord {
@@ -105,8 +106,7 @@ export function recordedJournal(
       const { key } = question;
       const json =
         recordAt(key, asked, terms)?.record.json ?? (await keepQuestion({ ...question, fingerprint: asked }));
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the answer to a question of this key and fingerprint
-      return typeof json === "string" ? { answer: JSON.parse(json) as Answer } : { waitsAt: key };
+      return typeof json === "string" ? { answer: storedJson(json, placeOf(key)) } : { waitsAt: key };
     },
   };
 }
@@ -134,8 +134,7 @@ function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {
 function look(known: KnownRecord): Json | undefined {
   const { record, looked } = known;
   if (looked !== undefined || record.json === undefined) return looked;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step wrote it
-  return (known.looked = JSON.parse(record.json) as Json);
+  return (known.looked = storedJson<Json>(record.json, placeOf(record.key)));
 }
 
 function take(known: KnownRecord): Json | undefined {

@@ -314,6 +314,26 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     }
   });
 
+  it("tell others of what is taken and recorded apart from what lets a run go on", async () => {
+    const [runs, others] = [open("told"), open("told")];
+    const told: (readonly [id: string | undefined, isProgress: boolean])[] = [];
+    await others.list();
+    others.watch((id, isProgress = false) => void told.push([id, isProgress]));
+    const news = async () => {
+      await expect.poll(() => told.length).toBeGreaterThan(0);
+      return told.splice(0);
+    };
+    await news(); // it has begun to listen
+    await runs.begin(newRun);
+    expect(await news()).toEqual([["r", false]]);
+    const journal = await runs.claim(["a"]);
+    expect(await news()).toEqual([["r", true]]);
+    await journal?.step(step("one"));
+    expect(await news()).toEqual([["r", true]]);
+    await journal?.close();
+    expect(await news()).toEqual([["r", false]]);
+  });
+
   it("are claimed without a look at the ready runs of other agents", async () => {
     const runs = open("others");
     await runs.list();

@@ -111,6 +111,9 @@ describe.skipIf(!hasLimits)("a server whose disk is full", () => {
     disk(child, "unlimited");
     const end = await until(async () => (await shown(url, "a")).end);
     expect([end, paid]).toMatchObject([{ output: "Paid." }, ["/Ada"]]);
+    const told = await (await fetch(`${url}/runs/a/events`)).text();
+    expect(told).not.toContain('"status":"unknown"'); // the result waited for room
+    expect(told).toContain('"status":"ok"');
     expect((await start(url, "b", "Pay Bob")).status).toBe(201);
     await paying(2);
     held.shift()?.();

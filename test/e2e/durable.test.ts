@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sqliteRuns } from "../../src/sqlite.ts";
 import { postgresMissing, startPostgres } from "../postgres-server.ts";
 import { type Ended, makeProject, type Project, type StartOptions, writ as writIn } from "./command-line.ts";
 
@@ -253,6 +254,27 @@ describe("writ runs", () => {
       stderr: expect.stringContaining("no such file"),
     });
     expect(existsSync(join(project.folder, "nowhere.db"))).toBe(false);
+  });
+});
+
+describe("writ runs show", () => {
+  it("names the calls that did not end well, and says how a run goes on", async () => {
+    const runs = sqliteRuns(join(project.folder, store));
+    const shown = async () => writ(["runs", "show", "r"]);
+    await runs.begin({ id: "r", agent: "payer", input: "Pay Ada", options: {}, protocol: 1 });
+    expect((await shown()).stderr).toContain("writ work");
+    const journal = await runs.claim(["payer"]);
+    const ends = [
+      { status: "ok", text: "fine" },
+      { status: "unknown", text: "It may have happened." },
+    ];
+    for (const [place, result] of ends.entries())
+      await journal?.step({ key: `turn/1/call/${place}`, run: () => Promise.resolve({ result }) });
+    await journal?.end({ outcome: { type: "failed", code: "provider-failed", message: "503" } });
+    runs.close();
+    const { stdout, stderr } = await shown();
+    expect(stdout).toMatch(/turn\/1\/call\/0\n.*turn\/1\/call\/1 \(unknown: It may have happened\.\)/);
+    expect(stderr).toContain("writ runs retry r");
   });
 });
 

@@ -74,8 +74,16 @@ export function postgresRuns(url?: string, options: PostgresOptions = {}): Postg
     begin: (run) => told(run.id, rows.begin(run)),
     open,
     async claim(agents, id, alone = []) {
-      const taken = await claims.takeNext(agents, id, alone);
-      return taken && journalOf(server, taken);
+      for (;;) {
+        const taken = await claims.takeNext(agents, id, alone);
+        const end = taken?.run.end;
+        if (taken === undefined || end === undefined) return taken && journalOf(server, taken);
+        try {
+          await rows.end(taken, end); // its row cannot be read
+        } finally {
+          await taken.release();
+        }
+      }
     },
     read: (id) => rows.find(id),
     list: (wanted = {}) => rows.list(wanted),

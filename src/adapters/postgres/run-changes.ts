@@ -1,7 +1,7 @@
 import type { RunStore } from "../../durable/run-store.ts";
 import { fromKey } from "../stored-text.ts";
 import type { Query } from "./database.ts";
-import { changeOf, type RunTables } from "./run-tables.ts";
+import { isProgressIn, progressOf, type RunTables } from "./run-tables.ts";
 import type { LiveSession } from "./session.ts";
 
 /** Announces changes of runs to processes, and receives their announcements. */
@@ -20,11 +20,11 @@ export function runChanges(query: Query, session: LiveSession, { told }: RunTabl
   // It need not wait for the disk: an announcement is lost anyway with the connections that receive it.
   const tellAll = `SELECT set_config('synchronous_commit', 'off', true), ${told("id")} FROM unnest($1::text[]) AS id`;
   const changed = new Set<string>();
-  const watching = new Set<(id?: string) => void>();
+  const watching = new Set<(id?: string, isProgress?: boolean) => void>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   function send(): void {
     timer = undefined;
-    const ids = [...changed].map(changeOf);
+    const ids = [...changed].map(progressOf);
     changed.clear();
     query(tellAll, [ids]).catch(() => undefined); // the next record announces it again
   }
@@ -35,9 +35,11 @@ export function runChanges(query: Query, session: LiveSession, { told }: RunTabl
     },
     here: (id) => watching.forEach((onChange) => onChange(id)),
     watch(onChange) {
-      const own = (id?: string): void => onChange(id); // the same function may watch twice
+      const own = (id?: string, isProgress = false): void => onChange(id, isProgress); // the same function may watch twice
       watching.add(own);
-      const leave = session.listen((message) => own(message === undefined ? undefined : fromKey(message)));
+      const leave = session.listen((message) =>
+        message === undefined ? own() : own(fromKey(message), isProgressIn(message)),
+      );
       return () => {
         watching.delete(own);
         leave();

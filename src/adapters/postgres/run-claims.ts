@@ -6,7 +6,7 @@ import { runIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import type { Query, Row } from "./database.ts";
 import { heldLocks } from "./held-locks.ts";
-import { columns, type RunTables } from "./run-tables.ts";
+import { columns, progressOfRow, type RunTables } from "./run-tables.ts";
 import type { Claim } from "./run-steps.ts";
 import type { LiveSession } from "./session.ts";
 
@@ -58,7 +58,7 @@ export function runClaims(session: LiveSession, { runs, told, lockOf }: RunTable
     which: string,
   ): string => `UPDATE ${runs} SET epoch = epoch + 1, owner = $2, woken = false, protocol = greatest(protocol, ${protocol}),
       status = CASE WHEN ended IS NULL THEN 'running' ELSE status END WHERE ${which}
-    RETURNING number, epoch, ${columns}, ${told("''")}`;
+    RETURNING number, epoch, ${columns}, ${told(progressOfRow)}`;
   const takeOne = taking("id = $1 AND status <> 'moved'");
   const takeReady = taking("number = $1 AND status IN ('ready', 'running')");
   const find = `SELECT id, owner FROM ${runs} WHERE id = $1`;

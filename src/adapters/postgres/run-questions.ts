@@ -4,7 +4,7 @@ import type { QuestionAnswer, QuestionFilter, RunSignal, WaitingQuestion } from 
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { questionStatement, type QuestionWords } from "../question-list.ts";
-import { jsonColumn, questionIn } from "../stored-run.ts";
+import { jsonColumn, questionIn, questionsIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
@@ -63,7 +63,7 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
 
   async function listed(query: Query, id?: string, wanted: QuestionFilter = {}) {
     const { sql, values } = questionStatement(id, wanted, words);
-    return (await query(sql, values)).map(questionIn);
+    return questionsIn(await query(sql, values), id);
   }
   /** Takes the oldest kept signal of a name. */
   async function takeSignal(query: Query, number: unknown, name: string): Promise<string | undefined> {

@@ -80,13 +80,25 @@ const ifAllowed = (making: string): string =>
   `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
 
 /** The columns from which a run is made. */
-export const columns = "id, status, begun, ended, start, finish, protocol";
+export const columns = "id, agent, session, status, begun, ended, start, finish, protocol";
 
-/** The longest message: for a run with a longer id it says only that something happened. */
-const longestMessage = 7_999;
+/** The longest key of a run in a message, which may stand in brackets: for a run with a longer one it says only that something happened. */
+const longestKey = 7_997;
 
 /** The announcement that something happened to a run. */
 export function changeOf(id: string): string {
   const key = toKey(id);
-  return Buffer.byteLength(key) > longestMessage ? "" : key;
+  return Buffer.byteLength(key) > longestKey ? "" : key;
 }
+
+/** The announcement that a run only made progress. Earlier versions read the same id in it. */
+export function progressOf(id: string): string {
+  const key = changeOf(id);
+  return key === "" ? "" : `[${key}]`;
+}
+
+/** The same announcement, as an expression over the row of the run. */
+export const progressOfRow: string = `CASE WHEN octet_length(id) > ${longestKey} THEN '' ELSE '[' || id || ']' END`;
+
+/** True for the announcement of progress. */
+export const isProgressIn = (message: string): boolean => message.startsWith("[");

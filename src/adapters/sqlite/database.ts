@@ -32,6 +32,9 @@ const pauseMs = 10;
 /** SQLite's code for a wait that was too short. */
 const busy = 5;
 
+/** SQLite's codes for a file that can be written again later: another process has it, or its disk only reads, takes nothing or is full. */
+const passing: ReadonlySet<number | undefined> = new Set([busy, 8, 10, 13]);
+
 /** The columns, with their types, that were added to tables after the first version. */
 export type LaterColumns = Readonly<Record<string, readonly string[]>>;
 
@@ -117,7 +120,12 @@ function patiently<Result>(work: () => Result): Result {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === busy;
+  return codeOf(error) === busy;
+}
+
+/** The primary code of an error of SQLite. */
+function codeOf(error: unknown): number | undefined {
+  return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
 }
 
 function guarded<Result>(path: string, work: () => Result): Result {
@@ -125,7 +133,7 @@ function guarded<Result>(path: string, work: () => Result): Result {
     return work();
   } catch (cause) {
     if (cause instanceof WritError) throw cause;
-    const retryable = isBusy(cause);
+    const retryable = passing.has(codeOf(cause));
     throw new WritError("database-failed", { path, reason: messageOf(cause) }, { cause, retryable });
   }
 }

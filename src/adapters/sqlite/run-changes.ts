@@ -25,12 +25,12 @@ export function runChanges(database: Database): RunChanges {
       return seen;
     }
   };
-  const watching = new Set<(id?: string) => void>();
+  const watching = new Set<(id?: string, isProgress?: boolean) => void>();
   const changed = new Set<string>();
   let seen: unknown;
   let timer: ReturnType<typeof setInterval> | undefined;
   const look = (): void => {
-    for (const runId of changed) for (const onChange of watching) onChange(runId);
+    for (const runId of changed) for (const onChange of watching) onChange(runId, true);
     changed.clear();
     const now = versionNow();
     if (now === seen) return;
@@ -49,7 +49,7 @@ export function runChanges(database: Database): RunChanges {
       if (watching.size > 0) changed.add(runId);
     },
     watch(onChange) {
-      const own = (id?: string): void => onChange(id); // the same function may watch twice
+      const own = (id?: string, isProgress = false): void => onChange(id, isProgress); // the same function may watch twice
       watching.add(own);
       seen ??= versionNow();
       timer ??= setInterval(look, lookMs);

@@ -63,10 +63,13 @@ export const runTable = `
 /** Names, or ids, as the statements look for them. */
 export const namesOf = (names: readonly string[]): string => JSON.stringify(names.map(toKey));
 
+/** The protocol of a run. One that cannot be read has none, so that it is taken and told of, and keeps no other run from being taken. */
+const protocolOf = "CASE WHEN json_valid(start) THEN start ->> '$.protocol' END";
+
 /** The statements that take a run, whose row matches `which`. It then has this version of the protocol, so that earlier versions leave it alone. */
 const taking = (which: string): string =>
   `UPDATE writ_runs SET epoch = epoch + 1, owner = $owner, woken = 0,
-    start = CASE WHEN start ->> '$.protocol' < ${protocol} THEN json_set(start, '$.protocol', ${protocol}) ELSE start END, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
+    start = CASE WHEN ${protocolOf} < ${protocol} THEN json_set(start, '$.protocol', ${protocol}) ELSE start END, status = CASE WHEN ended IS NULL THEN 'running' ELSE status END
     WHERE place = (${which}) RETURNING *`;
 
 const words: ListWords = {
@@ -90,8 +93,7 @@ export function runRows(database: Database): RunRows {
   const find = database.prepare("SELECT * FROM writ_runs WHERE id = ?");
   const lists = new Map<string, StatementSync>();
   const takeOne = database.prepare(taking("SELECT place FROM writ_runs WHERE id = $id"));
-  const isReady =
-    "status = 'ready' AND start ->> '$.protocol' <= $protocol AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each($alone)))";
+  const isReady = `status = 'ready' AND ifnull(${protocolOf}, 0) <= $protocol AND (session IS NULL OR agent NOT IN (SELECT value FROM json_each($alone)))`;
   const oldest = `SELECT place FROM writ_runs WHERE agent = own.value AND ${isReady} ORDER BY place LIMIT 1`;
   const takeNext = database.prepare(taking(`SELECT min((${oldest})) FROM json_each($agents) AS own`)); // looks at no run of another agent
   const takeReady = database.prepare(

@@ -89,8 +89,8 @@ export interface StepKeeper {
 }
 
 /**
- * The time for retries: another program can lock a file for longer than SQLite waits, to copy a large file or for a `VACUUM`. Waiting records are kept after
- * it.
+ * The time for retries: another program can lock a file for longer than SQLite waits, to copy a large file or for a `VACUUM`, and a full disk may be given room.
+ * Waiting records are kept after it.
  */
 const patienceMs = 60_000;
 const pauseMs = 500;
@@ -116,18 +116,18 @@ export function stepKeeper(database: Database, steps: Pick<RunSteps, "keep">): S
     }, firmness);
     for (const each of records) each.done(ends.get(each));
   }
-  let lockedAt: number | undefined;
+  let failedAt: number | undefined;
   function flush(isLast: boolean): void {
     const records = coming;
     if (records.length === 0) return;
     coming = [];
     try {
       write(records);
-      lockedAt = undefined;
+      failedAt = undefined;
     } catch (error) {
-      const isLocked = isWritError(error, "database-failed") && error.retryable;
-      lockedAt = isLocked ? (lockedAt ?? Date.now()) : undefined;
-      if (!isLast && lockedAt !== undefined && Date.now() - lockedAt < patienceMs) {
+      const mayPass = isWritError(error, "database-failed") && error.retryable;
+      failedAt = mayPass ? (failedAt ?? performance.now()) : undefined;
+      if (!isLast && failedAt !== undefined && performance.now() - failedAt < patienceMs) {
         coming = [...records, ...coming];
         setTimeout(flush, pauseMs, false);
         return;

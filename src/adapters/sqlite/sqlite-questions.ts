@@ -11,7 +11,7 @@ import type {
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { questionStatement, type QuestionWords } from "../question-list.ts";
-import { jsonColumn, questionIn } from "../stored-run.ts";
+import { jsonColumn, questionIn, questionsIn } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { byNumber, type Database, type LaterColumns } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
@@ -127,7 +127,7 @@ export function questionsOf(database: Database): Questions {
       record.run(run, key, fingerprint, sent);
       return sent;
     },
-    list: (runId, wanted) => rowsOf(runId, wanted).map(questionIn),
+    list: (runId, wanted) => questionsIn(rowsOf(runId, wanted), runId),
     answer(runId, key, answer) {
       const place = [toKey(runId), toKey(key)];
       const known = answered.get(...place);

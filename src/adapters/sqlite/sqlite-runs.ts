@@ -72,8 +72,12 @@ export function sqliteRuns(path: string): SqliteRuns {
       }, "NORMAL"),
     claim: async (agents, id, alone = []) =>
       database.write(() => {
-        const taken = takenOf(file, { agents, id, alone });
-        return taken && journalOf(file, taken);
+        for (;;) {
+          const taken = takenOf(file, { agents, id, alone });
+          const end = taken?.run.end;
+          if (taken === undefined || end === undefined) return taken && journalOf(file, taken);
+          endOf(file, taken, end); // its row cannot be read
+        }
       }, "NORMAL"),
     read: async (id) => seen(file, () => rows.find(id)),
     list: async (wanted = {}) => seen(file, () => rows.list(wanted)),

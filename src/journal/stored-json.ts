@@ -1,0 +1,15 @@
+import { messageOf, WritError } from "../error/writ-error.ts";
+
+/** The place of a record in the words of an error. */
+export const placeOf = (key: string): string => `The record "${key}"`;
+
+/** The value of JSON text that a store kept, as it was written. `what` names its place: `The record "start"`. @throws WritError `stored-unreadable` */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what was written there
+export function storedJson<Value>(text: string, what: string): Value {
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
+    return JSON.parse(text) as Value;
+  } catch (cause) {
+    throw new WritError("stored-unreadable", { what, reason: messageOf(cause) }, { cause });
+  }
+}
