@@ -11,6 +11,7 @@ import { problemOf } from "../problems.ts";
 import { agentOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import { eventStream, type Sent } from "../sse.ts";
+import { toldBeside, toldEvent, toldOutcome } from "../told-failures.ts";
 import { AguiEvents } from "./events.ts";
 import { type AguiContext, type AguiEvent, type AguiMessage, inputOf, saidIn, wordsOf } from "./messages.ts";
 import { agui } from "./schema.ts";
@@ -162,7 +163,10 @@ async function* sentOf(
     const isEnd = event.type === "run-end";
     // Another process tells the end before it stores it.
     const end = isEnd ? await runs.result(id, { signal }) : undefined;
-    const told = end === undefined ? events.of(event) : events.ended(end.outcome, end.output);
+    const told =
+      end === undefined
+        ? events.of(toldEvent(event, caller))
+        : events.ended(toldOutcome(end.outcome, caller), end.output);
     const open = isEnd && isShown ? await askedBefore(asked, session, events.messages) : undefined;
     for (const one of open === undefined ? told : insteadOfEnd(told, open)) yield of(own(one, caller.prefix));
     if (isEnd) return;
@@ -170,7 +174,8 @@ async function* sentOf(
   const questions = await runs.waiting(id);
   const [first] = questions;
   const beside = first === undefined ? [] : await callsBeside(first, served.store);
-  for (const one of events.waits(questions, beside, last)) yield of(own(one, caller.prefix));
+  for (const one of events.waits(questions, toldBeside(beside, caller), last))
+    yield of(own(one, caller.prefix));
 }
 
 /** The end of a run, replaced by the question of another run of the thread. */
