@@ -12,6 +12,7 @@ import { parseJson } from "../util/json.ts";
 import { readAnswers } from "./draft-answers.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { countOf, wordOf } from "./options.ts";
+import { isYaml, yamlPolicy } from "./read-policy.ts";
 import { readTools } from "./read-tools.ts";
 import { countText, durationText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
 import { percent, table } from "./table.ts";
@@ -100,6 +101,10 @@ async function policyFor(
   described: Pick<Suite, "name" | "path" | "tools">,
   { policy: path, answers }: InjectionFlags,
 ): Promise<PolicyFile> {
+  if (path !== undefined && isYaml(path)) {
+    const { text, sha256 } = readHashed(path);
+    return policyFileOf(await yamlPolicy(path, text), { path, sha256 }, described);
+  }
   if (path !== undefined) return readPolicyFile(path, described);
   const tools = described.tools.map(({ parameters: schema, ...tool }) => ({ ...tool, schema }));
   const names = tools.map(({ name }) => name);

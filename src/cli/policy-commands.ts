@@ -16,7 +16,7 @@ export function addPolicy(program: Command, act: Act): void {
     policies
       .command("lint")
       .description("find likely mistakes in a policy (exit code 1 if there are any)")
-      .argument("<policy>", "a policy as JSON")
+      .argument("<policy>", "a policy as JSON or YAML")
       .option("--tools <file>", toolsHelp),
   ).action((path: string, flags: LintFlags) =>
     act(flags, async () => (await import("./policy-lint.ts")).lintPolicy(path, flags)),
@@ -38,7 +38,7 @@ export function addPolicy(program: Command, act: Act): void {
     policies
       .command("diff")
       .description("show what a changed policy may allow in addition (exit code 1 if there is anything)")
-      .argument("<before>", "a policy as JSON")
+      .argument("<before>", "a policy as JSON or YAML")
       .argument("<after>", "the same policy, changed"),
   ).action((before: string, after: string, flags: OutputFlags) =>
     act(flags, async () => (await import("./policy-lint.ts")).diffPolicies(before, after, flags)),
@@ -69,7 +69,7 @@ function addTry(policies: Command, act: Act): void {
     policies
       .command("try")
       .description("ask a policy about a call, as if the model had read text of strangers")
-      .argument("<policy>", "a policy as JSON")
+      .argument("<policy>", "a policy as JSON or YAML")
       .argument("<call...>", "the name of the tool, and its arguments as JSON")
       .option("--intent <words>", "the user's request", "")
       .option("--trusted", "as if the model had read no text of strangers")

@@ -45,7 +45,7 @@ export async function explainRun(run: string, flags: ExplainFlags): Promise<Exit
   const simulated =
     policy === undefined
       ? []
-      : readPolicy(policy).simulate(
+      : (await readPolicy(policy)).simulate(
           events,
           tools === undefined ? {} : { tools: await describedTools(tools) },
         );

@@ -15,7 +15,7 @@ export interface LintFlags extends OutputFlags {
 
 /** `writ policy lint <policy>`. @throws WritError `file-unreadable`, `policy-invalid`, and the errors of reading tools */
 export async function lintPolicy(path: string, { tools, json = false }: LintFlags): Promise<ExitCode> {
-  const policy = readPolicy(path);
+  const policy = await readPolicy(path);
   const findings = policy.lint(tools === undefined ? undefined : lintedTools(await readTools(tools)));
   const ok = findings.length === 0;
   if (json) await processOutput.answer(jsonLine({ type: "policy-lint", ok, findings }));
@@ -40,7 +40,7 @@ export async function diffPolicies(
   after: string,
   { json = false }: OutputFlags,
 ): Promise<ExitCode> {
-  const [was, is] = [readPolicy(before).toJSON(), readPolicy(after).toJSON()];
+  const [was, is] = [(await readPolicy(before)).toJSON(), (await readPolicy(after)).toJSON()];
   const [wider, narrower] = [widenings(was, is), widenings(is, was)];
   const isWider = wider.length > 0;
   if (json) await processOutput.answer(jsonLine({ type: "policy-diff", wider, narrower }));

@@ -30,7 +30,7 @@ const verdicts = ["allow", "ask", "deny"] as const;
  */
 export async function tryPolicy(path: string, call: readonly string[], flags: TryFlags): Promise<ExitCode> {
   const { expect, json = false } = flags;
-  const policy = readPolicy(path);
+  const policy = await readPolicy(path);
   const expected = expect === undefined ? undefined : wordOf("--expect", expect, verdicts);
   const { decision, text: change } = policy.advise(await requestOf(call, flags, policy.constants));
   const isExpected = expected === undefined || expected === decision.verdict;

@@ -50,6 +50,7 @@ export function addServer(program: Command, act: Act): void {
     .argument("<name>", "letters, digits, `.`, `_` or `-`; only this caller sees its runs")
     .option("--tokens <file>", "the file of the hashes", "tokens.json")
     .option("--agents <names>", "the agents that the caller may use; default: all")
+    .option("--operator", "the caller may read why runs failed, in the words of providers and tools")
     .option("--json", "print one JSON object")
     .action((name: string, flags: TokenFlags) =>
       act(flags, async () => (await import("./tokens.ts")).makeToken(name, flags)),

@@ -12,6 +12,7 @@ import { jsonLine, processOutput } from "./output.ts";
 export interface TokenFlags extends OutputFlags {
   readonly tokens: string;
   readonly agents?: string;
+  readonly operator?: boolean;
 }
 
 /** The principals of a file. @throws WritError `tokens-invalid` */
@@ -48,7 +49,8 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
   const { tokens: path } = flags;
   const token = `writ_${randomBytes(24).toString("base64url")}`;
   const agents = flags.agents === undefined ? {} : { agents: listOf(flags.agents) };
-  const principal = { name, ...agents, tokens: [hashToken(token)] };
+  const operator = flags.operator === true ? { operator: true } : {};
+  const principal = { name, ...agents, ...operator, tokens: [hashToken(token)] };
   checkPrincipal(principal, name);
   try {
     await changeFile(path, () => textWith(principal, path));

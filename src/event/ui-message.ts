@@ -20,7 +20,7 @@ export type UiContent =
   | {
       readonly type: "status";
       readonly status: Outcome["type"];
-      /** The reason why there is no answer. */
+      /** The reason why there is no answer. Of a failure it is the code; `debug` has its words too, which may be those of a provider. */
       readonly reason?: string;
       readonly usage: Usage;
     }
@@ -91,7 +91,7 @@ export function uiMessage(event: AgentEvent, detail: UiDetail = "standard"): UiM
   checkArguments("uiMessage()", { event, detail }, { event: eventShape, detail: detailShape });
   const { runId, parentRunId, seq, at } = event;
   const content =
-    essential(event) ??
+    essential(event, detail === "debug") ??
     (detail === "minimal" ? undefined : working(event, detail === "debug")) ??
     (detail === "debug" ? inFull(event) : undefined);
   if (content === undefined) return undefined;
@@ -102,11 +102,11 @@ const eventShape = object({ type: string, runId: string }, "an event of a run");
 const detailShape = oneOf("minimal", "standard", "debug");
 
 /** Messages that every interface shows. */
-function essential(event: AgentEvent): UiContent | undefined {
+function essential(event: AgentEvent, isWhole: boolean): UiContent | undefined {
   if (event.type === "run-start") return { type: "status", status: "running", agent: event.agent };
   if (event.type === "run-end") {
     const { outcome, usage } = event;
-    const reason = "message" in outcome ? outcome.message : "reason" in outcome ? outcome.reason : undefined;
+    const reason = reasonOf(outcome, isWhole);
     return { type: "status", status: outcome.type, ...(reason === undefined ? {} : { reason }), usage };
   }
   if (event.type === "text-delta") return { type: "text", text: event.text };
@@ -129,7 +129,13 @@ function working(event: AgentEvent, isWhole: boolean): UiContent | undefined {
   }
   if (event.type === "tool-end" || event.type === "knowledge-used") return toolEnded(event, isWhole);
   if (event.type === "tool-progress") return { type: "progress", callId: event.callId, value: event.value };
-  return event.type === "retry-start" ? { type: "waiting", reason: event.reason } : undefined;
+  if (event.type !== "retry-start") return undefined;
+  return { type: "waiting", reason: isWhole ? event.reason : "the model is asked again" };
+}
+
+function reasonOf(outcome: Outcome, isWhole: boolean): string | undefined {
+  if (outcome.type === "failed") return isWhole ? `${outcome.code}: ${outcome.message}` : outcome.code;
+  return "message" in outcome ? outcome.message : "reason" in outcome ? outcome.reason : undefined;
 }
 
 function toolEnded(

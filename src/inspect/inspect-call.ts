@@ -2,7 +2,7 @@ import type { CallRecord, KeptPowers } from "../call/call.ts";
 import type { RefusalRecord } from "../call/standing-call.ts";
 import type { WaitingQuestion } from "../durable/run-store.ts";
 import type { ToolManifest } from "../agent/describe/manifest-data.ts";
-import type { ToolCall, ToolResult } from "../message/message.ts";
+import { contentText, type ToolCall, type ToolResult } from "../message/message.ts";
 import type { Decision } from "../policy/decision.ts";
 import { explain } from "../policy/study/explain.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -224,9 +224,12 @@ function questionOf(known: KnownCall): InspectedQuestion | undefined {
   };
 }
 
-function shownResult({ text, value, note }: ToolResult, record: CallRecord | undefined): InspectedResult {
+/** A result as a page gets it: a value that the text tells whole is left out, because large ones would be sent twice. */
+function shownResult(result: ToolResult, record: CallRecord | undefined): InspectedResult {
+  const { text, value, note } = result;
+  const isTold = value === undefined || contentText(value) === text;
   return {
     text: bounded(text),
-    ...present({ value: value === undefined ? undefined : boundedJson(value), note, cut: record?.cut }),
+    ...present({ value: isTold ? undefined : boundedJson(value), note, cut: record?.cut }),
   };
 }

@@ -198,7 +198,7 @@ export interface CapabilityAsked {
   readonly reason?: string;
 }
 
-/** A result: `text` is what the model was given, `value` what the tool returned, `note` what people are told beside it. */
+/** A result: `text` is what the model was given, `value` what the tool returned where the text tells another, `note` what people are told beside it. */
 export interface InspectedResult {
   readonly text: string;
   readonly value?: Json;

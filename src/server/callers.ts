@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { checkShape, closed, checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
-import { list, optional, shapeOf, string } from "../util/shape.ts";
+import { boolean, list, optional, shapeOf, string } from "../util/shape.ts";
 
 /**
  * A person or program that may use a server, with runs and sessions of its own.
@@ -21,6 +21,8 @@ export interface Identity {
   readonly name: string;
   /** The agents that the caller may use. Default: all. */
   readonly agents?: readonly string[];
+  /** True for somebody who may read why a run or a tool failed, in the words of the provider or the tool. Others are told the code alone. Default: false. */
+  readonly operator?: boolean;
 }
 
 /** A person or program that may use a server with a token. */
@@ -54,6 +56,8 @@ export interface Caller {
   readonly mayUse: (agent: string) => boolean;
   /** The names that the application gave. Undefined if the caller may use every agent. */
   readonly agents: ReadonlySet<string> | undefined;
+  /** True if the caller is told why a run or a tool failed. */
+  readonly isOperator: boolean;
 }
 
 /**
@@ -77,6 +81,7 @@ const identity = {
     (value) => typeof value === "string" && /^[^/\p{C}\p{Z}]{1,200}$/u.test(value),
   ),
   agents: optional(list(string, "a list of names")),
+  operator: optional(boolean),
 };
 const signedIn = closed(identity);
 const principalList = list(
@@ -109,18 +114,25 @@ function refuse(reason: string): never {
 }
 
 /** The caller of every request, if a server has no principals. */
-export const anybody: Caller = { name: "anybody", prefix: "", mayUse: () => true, agents: undefined };
+export const anybody: Caller = {
+  name: "anybody",
+  prefix: "",
+  mayUse: () => true,
+  agents: undefined,
+  isOperator: true,
+};
 
 /** The name that callers know of the agent that another agent works for. */
 type OwnerOf = (agent: string) => string;
 
-function callerOf({ name, agents }: Identity, ownerOf: OwnerOf): Caller {
+function callerOf({ name, agents, operator = false }: Identity, ownerOf: OwnerOf): Caller {
   const own = agents && new Set(agents); // the application may change its list
   return {
     name,
     prefix: `${name}/`,
     mayUse: (agent) => own?.has(ownerOf(agent)) ?? true,
     agents: own,
+    isOperator: operator,
   };
 }
 

@@ -2,6 +2,8 @@ import type { StoredRun } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { contentText } from "../message/message.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
+import type { Caller } from "./callers.ts";
+import { toldEvent } from "./told-failures.ts";
 import type { ShownTools } from "./tool-pages.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
@@ -25,13 +27,22 @@ export interface UiPart {
 /** The id of the message that answers another message. */
 export const answerId = (messageId: string | undefined): string => `${messageId}-answer`;
 
+/** The reader of a chat. */
+interface Reading {
+  readonly messageId: string;
+  /** The id of the run as its caller knows it. */
+  readonly id: string;
+  readonly tools: ShownTools;
+  readonly caller: Caller;
+}
+
 /**
  * The messages of one run of a chat: the user's, and the answer if the run has ended. The stream of a run that is under way tells its text so far, from
- * the beginning. `id` is the id of the run as its caller knows it.
+ * the beginning.
  */
 export async function messagesOf(
   run: StoredRun,
-  { messageId, id, tools }: { readonly messageId: string; readonly id: string; readonly tools: ShownTools },
+  { messageId, id, tools, caller }: Reading,
   facts: AsyncIterable<AgentEvent>,
 ): Promise<readonly UiMessage[]> {
   const said = { id: messageId, role: "user", parts: partsOfInput(run.input) };
@@ -39,7 +50,7 @@ export async function messagesOf(
   const { outcome, output } = run.end;
   const answer = new AnswerParts();
   const chunks = new UiChunks(tools);
-  for await (const event of facts) for (const chunk of chunks.of(event)) answer.add(chunk);
+  for await (const event of facts) for (const chunk of chunks.of(toldEvent(event, caller))) answer.add(chunk);
   // Another version of the agent may be unable to replay the turns.
   if (!answer.hasText && typeof output === "string" && output !== "")
     answer.parts.push({ type: "text", text: output, state: "done" });

@@ -8,10 +8,11 @@ import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.t
 import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
 import { problemOf } from "./problems.ts";
 import { agentOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
-import { runEvents, type ServedRuns } from "./run-events.ts";
+import { runEvents } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { eventStream, type Sent } from "./sse.ts";
 import { shownTools } from "./tool-pages.ts";
+import { toldBeside, toldEvent } from "./told-failures.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
 
 /**
@@ -112,7 +113,7 @@ async function messages(asked: Asked): Promise<Response> {
     page.map((run) => {
       const messageId = run.id.slice(session.length + 1);
       const id = run.id.slice(caller.prefix.length);
-      return messagesOf(run, { messageId, id, tools }, runs.events(run.id));
+      return messagesOf(run, { messageId, id, tools, caller }, runs.events(run.id));
     }),
   );
   return json({ messages: told.toReversed().flat() });
@@ -146,18 +147,17 @@ async function* chunksOf(
   asked: Asked,
   { id, messageId, after = 0, signal }: Part & { readonly signal: AbortSignal },
 ): AsyncGenerator<Sent, void> {
-  const { runs, served } = asked;
+  const { runs, caller } = asked;
   const chunks = new UiChunks(shownTools(agentOf(asked)));
   let last = after;
   let isOver = false;
   yield sent({ type: "start", messageId: after === 0 ? answerId(messageId) : messageId });
-  for await (const event of runEvents(id, served, { after, signal, untilItWaits: true })) {
+  for await (const event of runEvents(id, asked.served, { after, signal, untilItWaits: true })) {
     if (isFact(event)) last = event.seq;
     isOver = event.type === "run-end";
-    for (const chunk of chunks.of(event)) yield sent(chunk);
+    for (const chunk of chunks.of(toldEvent(event, caller))) yield sent(chunk);
   }
-  if (!isOver)
-    yield* questionsOf((await runs.waiting(id)).filter(isForPage), { served, chunks, after: last });
+  if (!isOver) yield* questionsOf((await runs.waiting(id)).filter(isForPage), { asked, chunks, after: last });
   yield { data: "[DONE]" };
 }
 
@@ -165,14 +165,14 @@ async function* chunksOf(
 async function* questionsOf(
   questions: readonly WaitingQuestion[],
   {
-    served,
+    asked: { served, caller },
     chunks,
     after,
-  }: { readonly served: ServedRuns; readonly chunks: UiChunks; readonly after: number },
+  }: { readonly asked: Asked; readonly chunks: UiChunks; readonly after: number },
 ): AsyncGenerator<Sent, void> {
   const [first] = questions;
-  if (first !== undefined)
-    for (const chunk of chunks.beside(await callsBeside(first, served.store))) yield sent(chunk);
+  const beside = first === undefined ? [] : await callsBeside(first, served.store);
+  for (const chunk of chunks.beside(toldBeside(beside, caller))) yield sent(chunk);
   // A page that sends answers by itself does so once each call of the last step has one, or a result. Calls in which agents inside ask have neither yet.
   const hasNewStep = !questions.some((question) => chunks.asksOfMessage(question));
   if (hasNewStep) {

@@ -28,11 +28,16 @@ export function resultOf(tool: string, content: unknown): Json {
   return texts.length === read.length ? texts.join("\n") : read;
 }
 
-/** Checks a result of a call that a run had before, by the record of that one. @throws WritError `request-invalid` for another result */
-export function checkTaken(json: string | undefined, content: unknown): void {
+/** False if the record of a result has another one. */
+export function isTaken(json: string | undefined, result: Json): boolean {
   const kept = parseJson(json ?? "null");
   const { value } = asObject(kept.ok ? kept.value : undefined);
-  if (value === undefined || sameJson(value, resultOf("a tool", content))) return;
+  return value === undefined || sameJson(value, result);
+}
+
+/** Checks a result of a call that a run had before, by the record of that one. @throws WritError `request-invalid` for another result */
+export function checkTaken(json: string | undefined, content: unknown): void {
+  if (isTaken(json, resultOf("a tool", content))) return;
   const where = "the result of a call";
   const reason = "its run was given another one before; for another answer, ask again from before the call";
   throw new WritError("request-invalid", { where, reason });

@@ -21,7 +21,13 @@ export interface Handling {
 
 type Handler = (request: Request, params: Asked["params"]) => Promise<Response>;
 
-const nobody: Caller = { name: "nobody", prefix: "", mayUse: () => false, agents: new Set() };
+const nobody: Caller = {
+  name: "nobody",
+  prefix: "",
+  mayUse: () => false,
+  agents: new Set(),
+  isOperator: false,
+};
 
 /**
  * Makes the steps of a request before its route acts: it identifies the caller, counts the request, and checks it against the schemas of the route.

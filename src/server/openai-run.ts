@@ -3,15 +3,18 @@ import type { StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import { keyOfSignal } from "../durable/signals.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
 import { addUsage, noUsage, type Usage } from "../message/usage.ts";
 import type { Json, JsonObject } from "../util/json.ts";
 import { type AnswerFormat, wantsJson } from "./answer-format.ts";
 import { callerToolsOf, checkTaken, clientInput, type ClientTools, resultOf } from "./client-tools.ts";
+import type { Caller } from "./callers.ts";
 import { endLeftBehind } from "./left-behind.ts";
 import { questionId, questionOf } from "./page-questions.ts";
 import { problemHeaders, problemOf } from "./problems.ts";
 import { agentOf, type Asked, json, type OpenStream } from "./route.ts";
 import { runEvents } from "./run-events.ts";
+import { toldOutcome } from "./told-failures.ts";
 import { text as textOfId } from "./schemas.ts";
 import { type UiChunk, UiChunks } from "./ui-chunks.ts";
 
@@ -127,7 +130,7 @@ export function openAiRunOf(
   const events = runEvents(id, served, { after, signal, untilItWaits: true });
   const output = async (): Promise<Json | undefined> => (await runs.result(id, { signal })).output;
   const words = (by: Wording["by"]): AsyncGenerator<string, Ended> =>
-    wordsOf(events, { name: model, run, after, by, waiting: () => runs.waiting(id), output });
+    wordsOf(events, { name: model, run, caller, after, by, waiting: () => runs.waiting(id), output });
   const streamed = (): AsyncGenerator<string, Ended> => (isJson ? atOnce({ words, end }) : words("piece"));
   return { key: run.slice("v1/".length), begunAt, model, words, streamed, end };
 }
@@ -180,6 +183,7 @@ interface Wording {
   readonly name: string;
   /** The id of the run, as its caller knows it. */
   readonly run: string;
+  readonly caller: Caller;
   readonly after: number;
   readonly by: "piece" | "turn";
   readonly waiting: () => Promise<readonly WaitingQuestion[]>;
@@ -193,7 +197,7 @@ interface Wording {
  */
 async function* wordsOf(
   events: AsyncIterable<AgentEvent>,
-  { name, run, after, by, waiting, output }: Wording,
+  { name, run, caller, after, by, waiting, output }: Wording,
 ): AsyncGenerator<string, Ended> {
   const chunks = new UiChunks();
   const words = new Words(name, by);
@@ -204,7 +208,10 @@ async function* wordsOf(
     if (event.type === "usage-add") usage = addUsage(usage, event.usage);
     yield* chunks.of(event).flatMap((chunk) => words.of(chunk));
     if (event.type !== "run-end") continue;
-    const ended = endedAs(event, { run, usage: after === 0 ? event.usage : usage });
+    const ended = endedAs(toldOutcome(event.outcome, caller), {
+      run,
+      usage: after === 0 ? event.usage : usage,
+    });
     return by === "turn" ? { ...ended, ...(await valueOf(output)) } : ended;
   }
   yield* words.rest(); // the run waits in the middle of a turn
@@ -273,10 +280,7 @@ const finishes: { readonly [reason: string]: string } = {
   "content-filter": "content_filter",
 };
 
-function endedAs(
-  { outcome }: Extract<AgentEvent, { readonly type: "run-end" }>,
-  { run, usage }: Pick<Wording, "run"> & Pick<Ended, "usage">,
-): Ended {
+function endedAs(outcome: Outcome, { run, usage }: Pick<Wording, "run"> & Pick<Ended, "usage">): Ended {
   if (outcome.type === "answered")
     return { finish: finishes[outcome.finishReason] ?? "stop", usage, calls: [] };
   const code = "code" in outcome ? `${outcome.code}: ` : "";

@@ -1,7 +1,7 @@
 import { followRun } from "../durable/follow.ts";
 import type { RunForkOptions } from "../durable/fork.ts";
 import type { StartOptions } from "../durable/new-run.ts";
-import type { QuestionAnswer, ShownRun, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type { QuestionAnswer, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
 import type { SentSignal } from "../durable/signals.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
@@ -15,6 +15,7 @@ import { agentsOf, type Asked, inStream, json, type OpenStream, type Route } fro
 import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { questionsSeen, runsSeen } from "./seen-runs.ts";
+import { own, shownEvent, shownRun } from "./shown-run.ts";
 import { eventStream, type Sent } from "./sse.ts";
 
 /** The routes about runs. A caller sees only their own runs, by the ids that they gave them. Other runs do not exist for the caller. */
@@ -294,43 +295,15 @@ type Start = Pick<StartOptions, "id" | "session" | "whenWaiting" | "skill" | "in
   readonly input: never;
 };
 
-function shownRun(
-  { id, session, fork: origin, options: _options, protocol: _protocol, ...run }: StoredRun,
-  { prefix }: Caller,
-): ShownRun {
-  return {
-    id: own(id, prefix),
-    ...run,
-    ...(session === undefined ? {} : { session: own(session, prefix) }),
-    ...(origin === undefined ? {} : { fork: { ...origin, run: own(origin.run, prefix) } }),
-  };
-}
-
-const own = (text: string, prefix: string): string =>
-  text.startsWith(prefix) ? text.slice(prefix.length) : text;
-
-/** The event with the ids of the runs and the session as the caller knows them. */
-function shownEvent(event: AgentEvent, prefix: string): object {
-  const { runId, parentRunId, sessionId } = event;
-  return {
-    ...event,
-    runId: own(runId, prefix),
-    ...(parentRunId === undefined ? {} : { parentRunId: own(parentRunId, prefix) }),
-    ...(sessionId === undefined ? {} : { sessionId: own(sessionId, prefix) }),
-    ...("delegation" in event
-      ? { delegation: { ...event.delegation, runId: own(event.delegation.runId, prefix) } }
-      : {}),
-  };
-}
-
 async function* sentOf(
   events: AsyncGenerator<AgentEvent, void>,
   { id, after }: Wanted,
-  { prefix }: Caller,
+  caller: Caller,
 ): AsyncGenerator<Sent, void> {
+  const { prefix } = caller;
   let known = after;
   for await (const event of events) {
-    const data = JSON.stringify(shownEvent(event, prefix));
+    const data = JSON.stringify(shownEvent(event, caller));
     if (isFact(event)) known = cursorAfter(known, event);
     yield isFact(event) ? { id: cursorText(known, id, (run) => own(run, prefix)), data } : { data };
   }

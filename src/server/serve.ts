@@ -47,7 +47,10 @@ export interface ServeOptions extends DurableOptions {
   readonly mcp?: McpOptions;
   /** Carries out the runs in this process. `false`: other processes work. Default: 10 at a time. */
   readonly work?: WorkOptions | false;
-  /** Called with each error that a caller got as 500, or that broke off a stream. Default: a process warning. */
+  /**
+   * Called with each error that a caller got as 500, or that broke off a stream, and with the failure of each run that failed in this process: callers are
+   * told its code alone. Default: a process warning.
+   */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -109,7 +112,13 @@ export function serve(options: ServeOptions): Server {
   if (mcp !== undefined) checkMcp(mcp, principals !== undefined);
   const offer = mcp && offerOf(durable.agents ?? [], mcp);
   const callerOf = callersOf(principals, (agent) => offer?.owners.get(agent) ?? agent);
-  const { worker, ...around } = serveRuns(durable, { work, host, callers: offer?.callers });
+  const tellFault = faultTeller(onError, host);
+  const { worker, ...around } = serveRuns(durable, {
+    work,
+    host,
+    callers: offer?.callers,
+    onFailure: tellFault,
+  });
   const leaving = new AbortController();
   const bounds: Bounds = { ...defaultBounds, ...limits };
   const handling: Handling = {
@@ -118,7 +127,7 @@ export function serve(options: ServeOptions): Server {
     usages: new Usages(bounds, host),
     bounds,
     leaving: leaving.signal,
-    onError: faultTeller(onError, host),
+    onError: tellFault,
   };
   const endpoint = mcp && offer && mcpEndpoint(mcp, { ...handling, offer });
   const app = appOf(path, handling, endpoint);

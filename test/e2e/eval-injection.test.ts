@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
 import type { InjectionReport } from "../../src/eval/injection/evaluate.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 import { domains } from "../unit/eval/injection-suite.ts";
@@ -50,6 +51,20 @@ function evaluate(words: readonly string[] = []): Promise<Ended> {
 }
 
 describe("writ eval injection", () => {
+  it("takes a policy in YAML as it takes one in JSON", async () => {
+    const json = await evaluate();
+    const path = join(folder, "policy.yml");
+    writeFileSync(path, stringify(housing?.policy));
+    const suite = write("suite.json", housing?.suite ?? {});
+    const yaml = await writ(["eval", "injection", "--suite", suite, "--policy", path]);
+    const figures = ({ stdout }: Ended): readonly string[] =>
+      stdout
+        .replace(/in \d+ ms/, "")
+        .split("\n")
+        .slice(2);
+    expect([yaml.code, figures(yaml)]).toEqual([0, figures(json)]);
+  });
+
   it("prints three arms side by side, under the sentence that says what they are not", async () => {
     const { code, stdout, stderr } = await evaluate();
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

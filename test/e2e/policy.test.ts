@@ -207,4 +207,15 @@ describe("writ policy", () => {
     expect(await writ(["policy", "diff", after, before])).toMatchObject({ code: 0 });
     expect((await writ(["policy", "diff", before, before])).stdout).toContain("decides as");
   });
+
+  it("reads a policy in YAML from a file that ends so, and says the line of a fault", async () => {
+    const path = write("mail.yaml", "name: mail\nrules:\n  - { verdict: ask, tools: [send_mail] }\n");
+    const { code, stdout } = await writ(["policy", "try", path, "send_mail", "--intent", "x"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("ask send_mail (rule 1)")]);
+    const same = write("mail.json", { name: "mail", rules: [{ verdict: "ask", tools: ["send_mail"] }] });
+    expect(await writ(["policy", "diff", path, same])).toMatchObject({ code: 0 });
+    const twice = write("twice.yml", "name: mail\nname: mails\nrules: guarded\n");
+    const { code: failed, stderr } = await writ(["policy", "lint", twice]);
+    expect([failed, stderr]).toEqual([2, expect.stringMatching(/twice\.yml:2: it cannot be read as YAML/)]);
+  });
 });

@@ -1,17 +1,10 @@
-import {
-  AbstractChat,
-  DefaultChatTransport,
-  getToolName,
-  isToolUIPart,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  type UIMessage,
-  validateUIMessages,
-} from "ai";
+import { getToolName, isToolUIPart, type UIMessage, validateUIMessages } from "ai";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, session, tool } from "../../src/index.ts";
 import type { Server } from "../../src/server.ts";
 import { sqliteSessions } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
+import { Page } from "./chat-page.ts";
 import {
   ask,
   payer,
@@ -25,48 +18,6 @@ import {
   until,
   web,
 } from "./scene.ts";
-
-/** The chat of the AI SDK, with its own transport, over a server. */
-class Page extends AbstractChat<UIMessage> {
-  readonly seen: UIMessage[][];
-  constructor(
-    server: Pick<Server, "fetch">,
-    name: string,
-    { id = "c1", messages = [] as UIMessage[], body = {} } = {},
-  ) {
-    const seen: UIMessage[][] = [];
-    let current = messages;
-    const state = {
-      status: "ready" as const,
-      error: undefined,
-      get messages() {
-        return current;
-      },
-      set messages(next) {
-        current = next;
-      },
-      pushMessage: (message: UIMessage) => void (current = [...current, message]),
-      popMessage: () => void (current = current.slice(0, -1)),
-      replaceMessage: (index: number, message: UIMessage) => {
-        current = current.with(index, structuredClone(message));
-        seen.push(current);
-      },
-      snapshot: <Value>(value: Value): Value => structuredClone(value),
-    };
-    super({
-      id,
-      state,
-      transport: new DefaultChatTransport({
-        api: `http://localhost/chat/${name}`,
-        headers: web,
-        body,
-        fetch: async (url, init) => server.fetch(new Request(url, init)),
-      }),
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    });
-    this.seen = seen;
-  }
-}
 
 const shown = (message: UIMessage | undefined) =>
   message?.parts.map((part) =>
@@ -126,6 +77,27 @@ describe("useChat's own client", () => {
     expect([page.status, page.error?.message]).toEqual(["error", expect.stringContaining("server-leaving")]);
     gate.resolve();
     await drained;
+  });
+
+  it("answers a question that a later message left behind once the page has read its messages anew", async () => {
+    const paid: unknown[] = [];
+    const server = serving(runsFile(), { agents: [payer(paid)] });
+    const page = new Page(server, "payer");
+    await page.sendMessage({ text: "Pay Ada" });
+    await page.sendMessage({ text: "Pay Bob" });
+    page.messages = (await told(ask(server, "GET /chat/payer/c1"))).messages ?? [];
+    for (const question of [1, 2]) {
+      await page.resumeStream();
+      await page.addToolApprovalResponse({ id: askedIn(page), approved: true });
+      await until(async () => page.status === "ready" && paid.length === question);
+    }
+    const { messages } = await told(ask(server, "GET /chat/payer/c1"));
+    expect(messages?.map((message) => shown(message)?.at(-1))).toEqual([
+      "Pay Ada",
+      "Paid.",
+      "Pay Bob",
+      "Paid.",
+    ]);
   });
 
   it("shows a call, asks before it, and goes on in the same message with edited arguments", async () => {

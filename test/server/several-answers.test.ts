@@ -1,7 +1,8 @@
+import { HttpAgent } from "@ag-ui/client";
 import { expect, it } from "vitest";
 import { agent, inMemorySessions, session } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
-import { ask, events, questionsOf, runsFile, serving, told, until } from "./scene.ts";
+import { ask, events, questionsOf, runsFile, serving, told, until, web } from "./scene.ts";
 
 /** The end of what a page of AG-UI is told of a run that asks. */
 interface Shown {
@@ -93,4 +94,53 @@ it("answers a message that comes together with the answers of a page of AG-UI", 
   expect(told).toContain("At nine.");
   expect(await questionsOf(server)).toEqual([]);
   expect(pay.calls).toEqual([]);
+});
+
+it("puts a page of AG-UI right whose results came second: two pages that answer at once, also one call each", async () => {
+  const guide = agent({
+    name: "guide",
+    model: ({ messages }) => {
+      const results = messages.flatMap((one) => (one.role === "tool" ? [/page \d/.exec(one.text)?.[0]] : []));
+      const calls = ["/17", "/18"].map((path) => ({ name: "open_page", arguments: { path } }));
+      return results.length === 0 ? { calls } : `Opened: ${results.join()}`;
+    },
+  });
+  const file = runsFile();
+  const servers = [0, 1].map(() => serving(file, { agents: [guide] }));
+  const tools = [{ name: "open_page", description: "Opens a page", parameters: { type: "object" } }];
+  const pageOf = (threadId: string, nth: number) =>
+    new HttpAgent({
+      url: "http://localhost/v1/agui/guide",
+      threadId,
+      headers: web,
+      fetch: async (url, init) => (servers[nth] ?? serving(file)).fetch(new Request(url, init)),
+    });
+  for (const [round, given] of [[0, 1], [0, 1], [0, 1], [0]].entries()) {
+    const first = pageOf(`t${round}`, 0);
+    first.addMessage({ id: "u", role: "user", content: "Show" });
+    await first.runAgent({ tools });
+    const calls = first.messages.flatMap((one) => ("toolCalls" in one ? (one.toolCalls ?? []) : []));
+    expect(calls).toHaveLength(2);
+    const second = pageOf(`t${round}`, 1);
+    second.setMessages(structuredClone(first.messages));
+    const pages = [first, second];
+    const ends = await Promise.all(
+      pages.map(async (page, nth) => {
+        // In the last round each page has the result of one call.
+        const own = given.length === 2 ? calls : calls.slice(nth, nth + 1);
+        for (const { id } of own)
+          page.addMessage({ id: `${nth}${id}`, role: "tool", toolCallId: id, content: `page ${nth}` });
+        return (await page.runAgent({ tools })).result as unknown;
+      }),
+    );
+    const last = pages.map((page) =>
+      page.messages.flatMap((one) =>
+        one.role === "tool" && typeof one.content === "string" ? [one.content] : [],
+      ),
+    );
+    const said = ends.find((end) => end !== undefined);
+    for (const shown of last.filter((_, nth) => ends[nth] !== undefined))
+      expect(`Opened: ${shown.toSorted().join()}`, `round ${round}`).toBe(said);
+    if (given.length === 1) expect(said).toBe("Opened: page 0,page 1");
+  }
 });

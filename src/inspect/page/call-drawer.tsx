@@ -173,14 +173,12 @@ function Result({
     <Part title={`Result${status === undefined ? "" : `: ${status}`}`}>
       <h4>what the model was told{result.cut === undefined ? "" : `, cut after ${result.cut} bytes`}</h4>
       <pre tabIndex={0}>{shownValue(result.text)}</pre>
-      {value !== undefined &&
-        result.value !== result.text &&
-        JSON.stringify(result.value) !== result.text && (
-          <>
-            <h4>what the tool gave</h4>
-            <pre tabIndex={0}>{value}</pre>
-          </>
-        )}
+      {value !== undefined && (
+        <>
+          <h4>what the tool gave</h4>
+          <pre tabIndex={0}>{value}</pre>
+        </>
+      )}
       {result.note !== undefined && (
         <>
           <h4>what people are told beside it</h4>

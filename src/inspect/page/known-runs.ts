@@ -55,7 +55,7 @@ export interface OpenRun {
 }
 
 /** The number of calls above which a run is shown from its records until it was replayed. */
-const manyCalls = 300;
+const manyCalls = 100;
 
 /** The open run; read again when it changes. */
 export function useRun(api: Api, id: string | undefined, listed: ListedRun | undefined): OpenRun {

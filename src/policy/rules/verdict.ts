@@ -1,6 +1,7 @@
 import { matches } from "./condition/judge.ts";
 import { isEffectful, type Sight } from "./condition/sight.ts";
 import type { Decision } from "../decision.ts";
+import { placeOfRule } from "./policy-json.ts";
 import type { Annotation, Rule } from "./rule.ts";
 
 /** A rule of a policy, with its name in decisions. */
@@ -56,9 +57,10 @@ export function verdictOf(rules: readonly NamedRule[], sight: Sight): Verdict {
   return { verdict: decisive.rule.verdict, decisive, matched };
 }
 
-/** The name of a rule in decisions. */
-export function ruleName({ name, verdict, tools }: Rule, index: number): string {
+/** The name of a rule in decisions: its own, otherwise what it says and the place where it stands. */
+export function ruleName(rule: Rule, index: number): string {
+  const { name, verdict, tools } = rule;
   if (name !== undefined) return name;
   const shown = tools.length > 3 ? `${tools.slice(0, 3).join(", ")}, …` : tools.join(", ");
-  return `${verdict} ${shown} (rule ${index + 1})`;
+  return `${verdict} ${shown} (${placeOfRule(rule, index)})`;
 }

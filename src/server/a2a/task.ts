@@ -1,10 +1,12 @@
 import { boundText } from "../bound-text.ts";
-import type { RunEnd, StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
+import type { StoredRun, WaitingQuestion } from "../../durable/run-store.ts";
+import type { Outcome } from "../../event/outcome.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { isAddress } from "../../util/media.ts";
 import { isSaid, saidInput, type SaidPart } from "../chat-messages.ts";
 import { interruptOf } from "../interrupts.ts";
 import type { Asked } from "../route.ts";
+import { toldOutcome } from "../told-failures.ts";
 import {
   type A2aArtifact,
   type A2aMessage,
@@ -43,7 +45,9 @@ export async function taskOf(asked: Asked, run: StoredRun, view: TaskView): Prom
   const { contextId, taskId: id, after = 0, historyLength = 1 } = view;
   const questions = run.status === "waiting" ? await asked.runs.waiting(run.id) : [];
   const asking = questions.filter(({ request }) => request.waitsFor === undefined);
-  const { state, parts } = run.end ? endOf(run.end) : openOf(run, asking, after);
+  const { state, parts } = run.end
+    ? endOf(toldOutcome(run.end.outcome, asked.caller))
+    : openOf(run, asking, after);
   const timestamp = new Date(run.endedAt ?? asking[0]?.since ?? run.begunAt).toISOString();
   const messageId = `${id}/${state}/${asking[0]?.key ?? ""}`;
   const message: A2aMessage = { messageId, contextId, taskId: id, role: "ROLE_AGENT", parts };
@@ -79,7 +83,7 @@ function openOf({ status }: StoredRun, asking: readonly WaitingQuestion[], after
   return { state: "TASK_STATE_INPUT_REQUIRED", parts };
 }
 
-const ends: { readonly [Type in RunEnd["outcome"]["type"]]: A2aState } = {
+const ends: { readonly [Type in Outcome["type"]]: A2aState } = {
   answered: "TASK_STATE_COMPLETED",
   cancelled: "TASK_STATE_CANCELED",
   refused: "TASK_STATE_REJECTED",
@@ -88,7 +92,7 @@ const ends: { readonly [Type in RunEnd["outcome"]["type"]]: A2aState } = {
   suspended: "TASK_STATE_FAILED",
 };
 
-function endOf({ outcome }: RunEnd): Shown {
+function endOf(outcome: Outcome): Shown {
   const state = ends[outcome.type];
   if (outcome.type === "answered") return { state, parts: [] };
   if (outcome.type === "cancelled") return { state, parts: [{ text: outcome.reason }] };

@@ -1,16 +1,18 @@
 import type { Runnable } from "../../agent/runnable.ts";
 import { callerSignalOf } from "../../durable/caller-tools.ts";
 import { pastOf } from "../../durable/follow.ts";
+import { keyOfSignal } from "../../durable/signals.ts";
 import { callsBeside } from "../../durable/beside.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { isFact } from "../../event/event.ts";
 import { asObject, type Json, type JsonObject } from "../../util/json.ts";
-import { callerToolsOf, resultOf } from "../client-tools.ts";
+import { callerToolsOf, isTaken, resultOf } from "../client-tools.ts";
 import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
 import { agentOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import { eventStream, type Sent } from "../sse.ts";
+import { toldBeside, toldEvent, toldOutcome } from "../told-failures.ts";
 import { AguiEvents } from "./events.ts";
 import { type AguiContext, type AguiEvent, type AguiMessage, inputOf, saidIn, wordsOf } from "./messages.ts";
 import { agui } from "./schema.ts";
@@ -100,7 +102,10 @@ async function givenBefore(asked: Asked, { session, wanted }: InThread): Promise
   for (const { id } of waiting) await given(asked, { id, session, wanted });
 }
 
-/** Takes the results of calls of the page's own tools that the run waits for; undefined if there are none. */
+/**
+ * Takes the results of calls of the page's own tools that the run waits for; undefined if there are none. A page that was overtaken by another one, with
+ * another result, is shown the run from its beginning: the results that count stand there.
+ */
 async function given(
   { runs, served }: Asked,
   { id, session, wanted }: InThread & { readonly id: string },
@@ -110,12 +115,19 @@ async function given(
     const open = waiting.find(({ request }) => prefixOf(id, session) + request.callId === toolCallId);
     const name = open && callerSignalOf(open.request);
     if (role !== "tool" || open === undefined || name === undefined) return [];
-    return [{ name, value: resultOf(open.request.tool, saidIn(content, refuse)), id: name }];
+    const value = resultOf(open.request.tool, saidIn(content, refuse));
+    return [{ signal: { name, value, id: name }, key: open.key }];
   });
   if (results.length === 0) return undefined;
   let after = 0;
   for await (const fact of pastOf(id, served, 0)) after = fact.seq; // the page was told these
-  for (const result of results) await runs.signal(id, result);
+  for (const { signal } of results) await runs.signal(id, signal);
+  for (const { signal, key } of results) {
+    const behind = await served.store.records(id, keyOfSignal(signal));
+    if (isTaken(behind.find((record) => record.key === key)?.json, signal.value)) continue;
+    const place = wanted.messages.findLastIndex(({ role }) => role === "user");
+    return { id, after: 0, before: wanted.messages.slice(0, place + 1), isShown: true };
+  }
   return { id, after, before: wanted.messages, isShown: false };
 }
 
@@ -127,8 +139,8 @@ async function answered(
 ): Promise<Part> {
   const isOwn = (run: string): boolean => run.startsWith(`${session}/`);
   const { run: id, after } = await takeAnswers(asked, resume, { isOwn, refuse });
-  await given(asked, { id, session, wanted });
-  return { id, after, before: wanted.messages, isShown: false };
+  const part = await given(asked, { id, session, wanted });
+  return part?.isShown === true ? part : { id, after, before: wanted.messages, isShown: false };
 }
 
 interface PageTelling extends InThread {
@@ -162,7 +174,10 @@ async function* sentOf(
     const isEnd = event.type === "run-end";
     // Another process tells the end before it stores it.
     const end = isEnd ? await runs.result(id, { signal }) : undefined;
-    const told = end === undefined ? events.of(event) : events.ended(end.outcome, end.output);
+    const told =
+      end === undefined
+        ? events.of(toldEvent(event, caller))
+        : events.ended(toldOutcome(end.outcome, caller), end.output);
     const open = isEnd && isShown ? await askedBefore(asked, session, events.messages) : undefined;
     for (const one of open === undefined ? told : insteadOfEnd(told, open)) yield of(own(one, caller.prefix));
     if (isEnd) return;
@@ -170,7 +185,8 @@ async function* sentOf(
   const questions = await runs.waiting(id);
   const [first] = questions;
   const beside = first === undefined ? [] : await callsBeside(first, served.store);
-  for (const one of events.waits(questions, beside, last)) yield of(own(one, caller.prefix));
+  for (const one of events.waits(questions, toldBeside(beside, caller), last))
+    yield of(own(one, caller.prefix));
 }
 
 /** The end of a run, replaced by the question of another run of the thread. */

@@ -2,6 +2,7 @@ import { callsBeside } from "../../durable/beside.ts";
 import { pastOf } from "../../durable/follow.ts";
 import type { StoredRun } from "../../durable/run-store.ts";
 import type { Asked } from "../route.ts";
+import { toldBeside, toldEvent, toldOutcome } from "../told-failures.ts";
 import { AguiEvents } from "./events.ts";
 import { type AguiEvent, type AguiMessage, askedMessage } from "./messages.ts";
 
@@ -32,17 +33,17 @@ export async function latest(asked: Asked, session: string): Promise<Part | unde
 
 /** The messages of a run that has ended or waits. */
 async function messagesOf(asked: Asked, run: StoredRun, session: string): Promise<readonly AguiMessage[]> {
-  const { served, runs } = asked;
+  const { served, runs, caller } = asked;
   const before = [askedIn(run, session)];
   const events = new AguiEvents({ prefix: prefixOf(run.id, session), before, state: {} });
   if (run.end !== undefined) {
-    for await (const event of runs.events(run.id)) events.of(event);
-    events.ended(run.end.outcome, run.end.output);
+    for await (const event of runs.events(run.id)) events.of(toldEvent(event, caller));
+    events.ended(toldOutcome(run.end.outcome, caller), run.end.output);
   }
   const [question] = run.status === "waiting" ? await runs.waiting(run.id) : [];
   if (question === undefined) return events.messages;
-  for await (const event of pastOf(run.id, served)) events.of(event);
-  events.waits([question], await callsBeside(question, served.store), 0);
+  for await (const event of pastOf(run.id, served)) events.of(toldEvent(event, caller));
+  events.waits([question], toldBeside(await callsBeside(question, served.store), caller), 0);
   return events.messages;
 }
 

@@ -10,6 +10,7 @@ import { runEvents } from "../run-events.ts";
 import type { OfferedRun } from "./offer.ts";
 import type { McpOffer } from "./options.ts";
 import { answerIn, formName, isForPeople, mayAnswer } from "./questions.ts";
+import { toldOutcome } from "../told-failures.ts";
 import { callResult, failure, runResult } from "./result.ts";
 
 /** The parts of a server that all calls share. */
@@ -129,7 +130,7 @@ export async function followCall(
       steps.take(event);
     }
     const end = (await runs.show(id))?.end;
-    if (end !== undefined) return endedRound(id, { end, steps }, around);
+    if (end !== undefined) return endedRound(id, { end, steps, caller: calling.caller }, around);
     const asked = await askedNow(id, { calling, seq: steps.seq }, around);
     if (asked === "waits") await newsOf(runEvents(id, served, { after: known, signal: told }));
     else if (asked !== undefined && "ask" in asked && calling.elicit !== undefined)
@@ -170,14 +171,23 @@ export async function askedNow(
   return undefined;
 }
 
+interface Ended {
+  readonly end: RunEnd;
+  readonly steps: Steps;
+  readonly caller: Caller;
+}
+
 /** The end as a client gets it. Events lack the data of files, so files are read from the records. */
 async function endedRound(
   id: string,
-  { end, steps: { result: value, hasFiles } }: { readonly end: RunEnd; readonly steps: Steps },
+  { end, steps: { result: value, hasFiles }, caller }: Ended,
   { runs }: McpAround,
 ): Promise<Round> {
   const whole = hasFiles ? await runs.replay(id) : undefined;
-  if (value === undefined) return { result: runResult(end, whole?.files) };
+  if (value === undefined) {
+    const outcome = toldOutcome(end.outcome, caller);
+    return { result: runResult({ ...end, outcome }, whole?.files) };
+  }
   const kept = whole?.transcript.messages.findLast((message) => message.role === "tool");
   return { result: callResult({ ...value, ...(kept?.files && { files: kept.files }) }), value };
 }

@@ -11,7 +11,10 @@ export function callResult({ status, text, value, files = [] }: ToolResult): Cal
 }
 
 /** The result of a run, with the files of its answer. */
-export function runResult({ outcome, output }: RunEnd, files: readonly FilePart[] = []): CallToolResult {
+export function runResult(
+  { outcome, output }: Pick<RunEnd, "outcome" | "output">,
+  files: readonly FilePart[] = [],
+): CallToolResult {
   if (outcome.type === "answered") {
     const value = output ?? outcome.content;
     const text = contentText(value);

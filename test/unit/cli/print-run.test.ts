@@ -93,7 +93,7 @@ describe("printRun", () => {
     const tools = [fakeTool("look", "seen"), fakeTool("pay", "paid")];
     await printRun(agent({ name: "a", model, policy, tools }), "Look", { output });
     const denied = lines(output.told()).find((line) => line.startsWith("✗ 2 pay")) ?? "";
-    expect(denied).toMatch(/denied \(deny pay \(rule \d+\)\): the policy forbids it$/);
+    expect(denied).toMatch(/denied \(deny pay \(extraRules\[0\]\)\): the policy forbids it$/);
   });
 
   it("shows nothing of a model or a tool that would steer the terminal", async () => {

@@ -102,4 +102,19 @@ describe("messages for user interfaces", () => {
       reason: "exceeded budget of 1 turns",
     });
   });
+
+  it("tell of a failure the code, and its words in `debug` alone, which may be a provider's", async () => {
+    const told: AgentEvent[] = [];
+    const broken = agent({
+      name: "broken",
+      model: () => {
+        throw new Error("http://10.1.1.1 is gone");
+      },
+    });
+    await expect(broken.run("go", { onEvent: (event) => told.push(event) })).rejects.toThrow("gone");
+    const last = told.at(-1);
+    for (const detail of ["minimal", "standard"] as const)
+      expect(last && uiMessage(last, detail)).toMatchObject({ status: "failed", reason: "provider-failed" });
+    expect(JSON.stringify(last && uiMessage(last, "debug"))).toContain("http://10.1.1.1 is gone");
+  });
 });

@@ -55,6 +55,12 @@ it("says without the program what the records say: which rule decided each call,
   expect(run).toMatchObject({ source: "records", notes: [], run: { refused: 2 } });
 });
 
+it("has the value of a tool once where the text tells it whole: long results came twice, before the first row was shown", async () => {
+  const [read, find] = callsIn(await view(await waitingRun()));
+  expect(read?.result).toEqual({ text: "From eve@example.net: what does it cost?" });
+  expect(find?.result).toEqual({ text: '{"id":"17","euro":30}' });
+});
+
 it("tells where the values of a call come from, and which the user chose", async () => {
   const run = await view(await waitingRun());
   const [mail] = callsIn(run).slice(-1);

@@ -30,8 +30,8 @@ it("says where each rule of a program is written, whatever was said of it since"
     keep: lineOf("two"),
     plain: expect.stringContaining("rule-places.test.ts:"), // where the policy is made
     "deny send (rule 4)": lineOf("three"),
-    "ask write (rule 5)": lineOf("five"),
-    "allow ask_me (rule 6)": lineOf("four"),
+    "ask write (extraRules[0])": lineOf("five"),
+    "allow ask_me (exceptions[0])": lineOf("four"),
   });
 });
 
@@ -65,8 +65,8 @@ export const made = policyFromJson(readFileSync(new URL("policy.json", import.me
   expect(await rulePlaces(made)).toEqual({
     "deny send, write (rule 1)": `${join(folder, "policy.json")}:4`,
     reading: `${join(folder, "policy.json")}:7`,
-    "ask ask_me (rule 3)": `${join(folder, "policy.json")}:8`,
-    "ask ask_you (rule 4)": `${join(folder, "policy.json")}:9`,
+    "ask ask_me (extraRules[0])": `${join(folder, "policy.json")}:8`,
+    "ask ask_you (extraRules[1])": `${join(folder, "policy.json")}:9`,
   });
 });
 
