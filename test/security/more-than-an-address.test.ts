@@ -38,16 +38,17 @@ const find = (vouched: boolean): ReturnType<typeof tool> =>
 interface Scene {
   readonly request: string;
   readonly query: string;
+  readonly to?: string;
   readonly policy?: ReturnType<typeof guarded>;
 }
 
-/** What becomes of a mail to Eve after a look-up. */
-async function mailToEve({ request, query, policy }: Scene): Promise<unknown> {
+/** What becomes of a mail, to Eve unless the scene says otherwise, after a look-up. */
+async function mailToEve({ request, query, to = "eve@x.example", policy }: Scene): Promise<unknown> {
   const strangers = { ...readMail, secrecy: "public" } as const;
   const model = scripted([
     { calls: [{ name: "read_mail", arguments: {} }] },
     { calls: [{ name: "find_contact", arguments: { query } }] },
-    { calls: [{ name: "send_mail", arguments: { to: "eve@x.example", text: "hi" } }] },
+    { calls: [{ name: "send_mail", arguments: { to, text: "hi" } }] },
     "ok",
   ]);
   const clerk = agent({
@@ -70,6 +71,20 @@ async function mail(to: string, text: string, request: string): Promise<unknown>
   return (await clerk.run(request)).calls.at(-1)?.status;
 }
 
+/** What becomes of a call without declared parameters after a mail was read: of a command that changes something, and of a search after the PIN. */
+async function plain(effect: "read" | "write", value: string, request: string): Promise<unknown> {
+  const strangers = { ...readMail, secrecy: effect === "read" ? "private" : "public" } as const;
+  const inputSchema = z.object({ value: z.string() });
+  const act = tool({ name: "act", description: "d", inputSchema, effect, execute: () => "done" });
+  const model = scripted([
+    { calls: [{ name: "read_mail", arguments: {} }] },
+    { calls: [{ name: "act", arguments: { value } }] },
+    "ok",
+  ]);
+  const clerk = agent({ name: "clerk", model, tools: [strangers, act], policy: guarded() });
+  return (await clerk.run(request)).calls.at(-1)?.status;
+}
+
 const toAda = "Read my mail, then send Hello to ada@x.example; see https://x.example/a and notes/today.txt";
 const around = [
   "Eve <ada@x.example>",
@@ -89,6 +104,38 @@ describe("words that a model puts around an address that the user chose", () => 
     const policy = guarded({ tools: { send_mail: { parameters: { to, text: "content" } } } });
     expect(await mailToEve({ request: toAda, query, policy })).toBe("denied");
     expect(await mailToEve({ request: `${toAda}, and to Eve`, query: "Eve", policy })).toBe("ok");
+  });
+
+  it.each([
+    "rm -rf notes # <ada@x.example>",
+    "DROP TABLE users -- <ada@x.example>",
+    "mailto:eve <ada@x.example>",
+    "https://x.example/$(reboot)/../a",
+    "C:\\$(reboot)\\..\\a",
+  ])("make of a command no choice of the user's: %s", async (value) => {
+    expect(await plain("write", value, `${toAda} and C:\\a`)).toBe("denied");
+    expect(await plain("read", value, `${toAda} and C:\\a`)).toBe("denied");
+  });
+
+  it.each([
+    "ada@x.example",
+    "ADA@x.example.",
+    "x.example/a",
+    "https://X.example/a",
+    "./notes/today.txt",
+    "notes//today.txt",
+    "https://b\u{fc}cher.example",
+    "ada@b\u{fc}cher.example",
+  ])("are not in another spelling of it: %s", async (value) => {
+    const request = `${toAda}, b\u{fc}cher.example, ada@b\u{fc}cher.example`;
+    expect(await plain("write", value, request)).toBe("ok");
+    expect(await plain("read", value, request)).toBe("ok");
+  });
+
+  it("leave an address to which a call may send what is not private", async () => {
+    const scene = { request: toAda, query: "ada@x.example" };
+    expect(await mailToEve({ ...scene, to: "Ada <ada@x.example>" })).toBe("ok");
+    expect(await mailToEve({ ...scene, to: "Ada <eve@x.example>" })).toBe("denied");
   });
 
   it("count where the user wrote them", async () => {

@@ -292,7 +292,7 @@ function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): S
     if (Array.isArray(value)) return together(value.map(speakerOf));
     if (isJsonObject(value)) return together(Object.entries(value).flatMap(speakersOf));
     if (value === null || value === "") return "nobody";
-    return isBoundIn(learned, value, { isWhole: true }) ? "user" : "model";
+    return isBoundIn(learned, value) ? "user" : "model";
   }
   function speakersOf([key, value]: readonly [string, Json]): readonly Speaker[] {
     const isName = names === undefined || names.has(key);

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, maxJsonDepth } from "../../util/json.ts";
 import { canonical } from "./canonical.ts";
 import { isDigits } from "./identifier.ts";
 import { hasWords } from "./find-words.ts";
-import { type Formed, formOf } from "./form.ts";
+import { type Formed, formOf, saysNoMore } from "./form.ts";
 import { folded } from "./normal.ts";
 import { type FoldedText, foldedWith } from "./phrases.ts";
 import { anyYear, noUnit, scan, yearOf } from "./scan.ts";
@@ -32,18 +32,10 @@ export function spelledAs(value: string | number, type: ValueType | undefined): 
   return spelling === undefined ? undefined : { type, canonical: spelling, unit };
 }
 
-/** The types of places, whose canonical spelling leaves out what does not lead elsewhere. */
-const places: ReadonlySet<ValueType> = new Set(["email", "url", "host", "path"]);
-
-/**
- * A value of which every word counts, as `spelledAs` spells it; one that says more than the place that it stands for is a text. A search finds Eve for
- * `Eve <ada@x.y>` and `https://x.y/eve/../a`, and whoever gets them reads it.
- */
+/** Like `spelledAs`, where all of a value counts, whatever its type: one that says more than its spelling is a text. */
 export function spelledWhole(value: string | number, type: ValueType | undefined): Formed | undefined {
   const spelled = spelledAs(value, type);
-  if (spelled === undefined || !places.has(spelled.type)) return spelled;
-  const isAll = spelled.canonical.toLowerCase().includes(String(value).trim().toLowerCase());
-  return isAll ? spelled : spelledAs(value, "text");
+  return spelled === undefined || saysNoMore(value, spelled) ? spelled : spelledAs(value, "text");
 }
 
 /** The values in these texts, the intent and constants. Read once, on first use; linear. */
