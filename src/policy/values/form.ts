@@ -41,12 +41,13 @@ const nothingMore: Readonly<Partial<Record<ValueType, RegExp>>> = {
 export function saysNoMore(value: string | number, { type, canonical: spelling }: Formed): boolean {
   const known = nothingMore[type];
   if (known === undefined) return true;
-  const rest = String(value).trim().replace(known, "");
-  return withoutMarks(spelling).includes(withoutMarks(rest));
-}
-
-function withoutMarks(text: string): string {
-  return text.toLowerCase().replaceAll(/[.\/\\]/gv, "");
+  const [all, spelled] = [String(value).trim(), spelling].map((text) =>
+    text
+      .replace(known, "")
+      .toLowerCase()
+      .replaceAll(/[.\/\\]/gv, ""),
+  );
+  return all === spelled;
 }
 
 function specificForm(value: string | number): Formed | undefined {
