@@ -135,7 +135,11 @@ describe("words that a model puts around an address that the user chose", () => 
   it("leave an address to which a call may send what is not private", async () => {
     const scene = { request: toAda, query: "ada@x.example" };
     expect(await mailToEve({ ...scene, to: "Ada <ada@x.example>" })).toBe("ok");
-    expect(await mailToEve({ ...scene, to: "Ada <eve@x.example>" })).toBe("denied");
+    for (const to of ["Ada <eve@x.example>", "eve\u{ff20}x.example\u{ff0c} Ada <ada@x.example>"])
+      expect(await mailToEve({ ...scene, to })).toBe("denied");
+    expect(await mailToEve({ ...scene, to: "=?utf-8?q?eve=40x.example=2C?= <ada@x.example>" })).toBe(
+      "denied",
+    );
   });
 
   it("count where the user wrote them", async () => {
