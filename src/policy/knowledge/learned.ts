@@ -23,7 +23,7 @@ import { writtenOut } from "./written-out.ts";
 import type { PlanAtCall } from "./plan.ts";
 import { describedLabel } from "./result-label.ts";
 import { actsIn, actsOfTool, namesAct, speaksOf, wordsSaid } from "../values/acts.ts";
-import { type BoundValues, spelledAs, valuesIn } from "../values/bound-values.ts";
+import { type BoundValues, spelledAs, spelledWhole, valuesIn } from "../values/bound-values.ts";
 import { linksIn } from "../values/links.ts";
 
 /** A trusted text; a bound one holds choices of the user. It is written out and read on first use. */
@@ -183,9 +183,11 @@ function isChosenIn(learned: Learned, args: Json, parameters: Parameters): boole
     if (isJsonObject(value))
       return Object.entries(value).every(([name, each]) => isChosen(each, `${path}.${name}`, words));
     const { role, constants = [], from = [], type } = words ?? {};
-    if (role === "content" || isBoundIn(learned, value, { type })) return true;
+    if (role === "content" || isBoundIn(learned, value, { type, isWhole: true })) return true;
     const isPlain = typeof value === "string" || typeof value === "number";
-    if (isPlain && constants.includes(String(value))) return true;
+    if (!isPlain) return false;
+    if (constants.includes(String(value))) return true;
+    if (spelledWhole(value, type)?.type !== spelledAs(value, type)?.type) return false; // it says more than what was found
     return from.some((source) => isFoundIn(learned, value, { source, type }));
   };
   return Object.entries(args).every(([name, value]) => isChosen(value, name, undefined));
@@ -231,6 +233,8 @@ function withText(learned: Learned, text: Trusted): Learned {
 interface AskedFor {
   readonly type?: ValueType | undefined;
   readonly tool?: string | undefined;
+  /** True if every word of a value counts, and not the place alone that it stands for. */
+  readonly isWhole?: boolean;
 }
 
 /** True if every value in this is the user's own choice. */
@@ -239,7 +243,7 @@ function isBoundIn(learned: Learned, value: Json, asked: AskedFor = {}): boolean
   if (isJsonObject(value)) return Object.values(value).every((each) => isBoundIn(learned, each, asked));
   if (value === null || value === "") return true;
   if (typeof value !== "string" && typeof value !== "number") return false;
-  const spelled = spelledAs(value, asked.type);
+  const spelled = (asked.isWhole === true ? spelledWhole : spelledAs)(value, asked.type);
   if (spelled === undefined) return false;
   for (let index = 0; index < learned.length; index += 1) {
     const text = learned.texts[index];

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, maxJsonDepth } from "../../util/json.ts";
 import { canonical } from "./canonical.ts";
 import { isDigits } from "./identifier.ts";
 import { hasWords } from "./find-words.ts";
-import { type Formed, formOf } from "./form.ts";
+import { type Formed, formOf, saysNoMore } from "./form.ts";
 import { folded } from "./normal.ts";
 import { type FoldedText, foldedWith } from "./phrases.ts";
 import { anyYear, noUnit, scan, yearOf } from "./scan.ts";
@@ -30,6 +30,12 @@ export function spelledAs(value: string | number, type: ValueType | undefined): 
   const spelling = canonical(type, value);
   const unit = type === "number" && typeof value === "string" ? unitOf(value) : undefined;
   return spelling === undefined ? undefined : { type, canonical: spelling, unit };
+}
+
+/** Like `spelledAs`, where all of a value counts, whatever its type: one that says more than its spelling is a text. */
+export function spelledWhole(value: string | number, type: ValueType | undefined): Formed | undefined {
+  const spelled = spelledAs(value, type);
+  return spelled === undefined || saysNoMore(value, spelled) ? spelled : spelledAs(value, "text");
 }
 
 /** The values in these texts, the intent and constants. Read once, on first use; linear. */

@@ -2,8 +2,10 @@ import { lazy } from "../../util/remembered.ts";
 import { hostName } from "./host.ts";
 import { compatible, composed, hasHidden, maxValueLength } from "./normal.ts";
 
-/** `Name <a@b>`: a name without separators of address lists, so that no program finds another recipient in it. */
-const displayed = /^[^<>@,;:\\\t\n\v\f\r]*<(?<address>[^<>]+)>$/v;
+/** `Name <a@b>` */
+const displayed = /^(?<name>[^<>]*)<(?<address>[^<>]+)>$/v;
+/** Separators of address lists, and encoded words: a program may find another recipient behind one. */
+const separator = /[<>@,;:\\\t\n\v\f\r]|=\?/v;
 const atom = "[\\p{L}\\p{N}\\p{M}!#$%&'*+/=?^_`{|}~-]+";
 const localPart = lazy(() => new RegExp(`^${atom}(?:\\.${atom})*$`, "u"));
 const maxLocalLength = 128;
@@ -26,7 +28,12 @@ export function canonicalEmail(value: string): string | undefined {
 }
 
 function bare(text: string): string {
-  const address = text.endsWith(">") ? (displayed.exec(text)?.groups?.["address"] ?? "").trim() : text;
+  const address = text.endsWith(">") ? insideBrackets(text) : text;
   if (!/^mailto:/iv.test(address)) return address;
   return address.includes("?") ? "" : address.slice("mailto:".length);
+}
+
+function insideBrackets(text: string): string {
+  const { name = "", address = "" } = displayed.exec(text)?.groups ?? {};
+  return separator.test(compatible(name)) ? "" : address.trim();
 }

@@ -22,9 +22,35 @@ export interface Formed {
 
 /**
  * The most specific type that the form of a value has: an address before a number, a number before text. A value that looks like an address and
- * is not one (`javascript:x`, `//host`, `a b://c`) has no form. Whole numbers are identifiers, because they may choose a record.
+ * is not one (`javascript:x`, `//host`, `a b://c`) has no form. Whole numbers are identifiers, because they may choose a record. More than an address is a
+ * text, because a shell may read it: `rm -r x # <a@b.c>`.
  */
 export function formOf(value: string | number): Formed | undefined {
+  const found = specificForm(value);
+  return found === undefined || saysNoMore(value, found) ? found : formed("text", canonicalText(value));
+}
+
+/** The parts that say nothing more, in the types of values that can say more than their canonical spelling. A host itself cannot. */
+const nothingMore: Readonly<Partial<Record<ValueType, RegExp>>> = {
+  email: /^mailto:|@[^@]*$/giv,
+  url: /^(?:[a-z][a-z0-9+.\-]*:\/\/)?[^\/?#]*/iv,
+  path: /^$/v,
+};
+
+/** True if all of a value but dots and slashes is in its spelling: `Eve <a@b.c>` and `https://b.c/eve/../x` say more than the place that they stand for. */
+export function saysNoMore(value: string | number, { type, canonical: spelling }: Formed): boolean {
+  const known = nothingMore[type];
+  if (known === undefined) return true;
+  const [all, spelled] = [String(value).trim(), spelling].map((text) =>
+    text
+      .replace(known, "")
+      .toLowerCase()
+      .replaceAll(/[.\/\\]/gv, ""),
+  );
+  return all === spelled;
+}
+
+function specificForm(value: string | number): Formed | undefined {
   if (typeof value === "number")
     return Number.isInteger(value)
       ? formed("identifier", canonicalIdentifier(value))

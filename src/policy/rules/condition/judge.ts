@@ -5,7 +5,7 @@ import { every, negated, some, testOf, type Truth } from "./tests.ts";
 import { isAbsent, type Leaf } from "./values.ts";
 import { remembered } from "../../../util/remembered.ts";
 import type { Intent } from "../../knowledge/intent.ts";
-import { valuesIn } from "../../values/bound-values.ts";
+import { spelledWhole, valuesIn } from "../../values/bound-values.ts";
 import { conditionsIn } from "../conditions.ts";
 import type { Condition, Rule } from "../rule.ts";
 
@@ -186,14 +186,16 @@ function exceedsTargets(sight: Sight): Truth {
   });
 }
 
-/** True if a value reveals nothing that was read: it occurs in the user's words, or is an address that the user chose as a recipient. */
+/** True if a value reveals nothing that was read: all of it occurs in the user's words, or it is an address that the user chose as a recipient. */
 function isUsersOwn(leaf: Leaf, sight: Sight): boolean {
   const { value, type, role, isOdd } = leaf;
   if (isOdd) return false;
   if (isAbsent(leaf) || typeof value === "boolean") return true;
-  if (wordsOf(sight.knows().intent).has(value, type)) return true;
-  const isWhom = role === "target" && typeof value === "string" && placeOf(value)?.address !== undefined;
-  return isWhom && sight.isBound(leaf, undefined) === true;
+  if (typeof value !== "string" && typeof value !== "number") return false;
+  const spelled = spelledWhole(value, type);
+  if (spelled !== undefined && wordsOf(sight.knows().intent).hasSpelled(spelled)) return true;
+  const isWhom = role === "target" && spelledWhole(value, undefined)?.type === "email";
+  return isWhom && placeOf(String(value))?.address !== undefined && sight.isBound(leaf, undefined) === true;
 }
 
 /** The values in the user's words and in what the author vouches for. Depends on: the intent. */

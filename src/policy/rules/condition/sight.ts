@@ -3,6 +3,7 @@ import type { Effect } from "../../../tool/tool.ts";
 import type { Json } from "../../../util/json.ts";
 import { remembered } from "../../../util/remembered.ts";
 import type { CallRequest, RunKnowledge } from "../../decision.ts";
+import { spelledWhole } from "../../values/bound-values.ts";
 import { linksIn } from "../../values/links.ts";
 import type { Annotation } from "../rule.ts";
 import type { Truth } from "./tests.ts";
@@ -104,8 +105,9 @@ function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBoun
   const bound = new Map<ValueType | undefined, Map<Json, Truth>>();
   const links = new Map<string, readonly string[]>();
   return {
-    isBound: (leaf, as = leaf.type) => {
+    isBound: (leaf, declared = leaf.type) => {
       const { value, words } = leaf;
+      const as = isEffectful(effect) ? declared : wholeType(value, declared); // whoever is asked reads all of it
       let known = bound.get(as);
       if (known === undefined) bound.set(as, (known = new Map()));
       let isBound = known.get(value);
@@ -127,6 +129,12 @@ function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBoun
       return strangers;
     },
   };
+}
+
+/** The type as which all of a value counts: text, if it says more than the place that it stands for. */
+function wholeType(value: Json, declared: ValueType | undefined): ValueType | undefined {
+  if (declared === undefined || typeof value !== "string") return declared;
+  return spelledWhole(value, declared)?.type ?? declared;
 }
 
 interface Looking {

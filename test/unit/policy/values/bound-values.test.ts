@@ -20,7 +20,8 @@ describe("e-mail addresses", () => {
   table(true, [
     ["Her address is 'ann.lee@example.com'.", "Ann.Lee@EXAMPLE.com"],
     ["Mail ann@example.com, bob@example.org.", "bob@example.org"],
-    ["Mail (ann@example.com)", "Ann Lee <ann@example.com>"],
+    ["Mail (ann@example.com)", "Ann Lee <ann@example.com>", "email"],
+    ["Mail Ann Lee <ann@example.com>", "Ann Lee <ann@example.com>"],
     ["Mail Ann <ann@example.com>!", "mailto:ann@example.com"],
     ["to:ann@example.com", "ann@example.com", "email"],
     ["Ann:ann@example.com", "ann@example.com", "email"],
@@ -53,6 +54,7 @@ describe("e-mail addresses", () => {
     ["Mail ann@example.com", ["ann@example.com", "eve@evil.example"], "email"],
     ["See https://ann@example.com/", "ann@example.com"],
     ["Mail Ann Lee", "ann.lee@example.com"],
+    ["Mail (ann@example.com)", "rm -rf x # <ann@example.com>"],
   ]);
 });
 

@@ -337,11 +337,12 @@ describe("a path with `..` behind a name, which may be a link, is bound as it is
     ["Delete notes/a.md", "notes/link/../a.md"],
     ["Delete a.md", "link/../a.md", "path"],
     ["Delete /srv/a.md", "/srv/link/../a.md"],
+    ["Delete C:\\notes\\a.md", "C:\\notes\\$(old)\\..\\a.md"],
   ]);
   table(true, [
     ["Delete notes/old/../a.md", "notes/old/../a.md"],
     ["Delete ../a.md", ".././a.md"],
-    ["Delete C:\\notes\\a.md", "C:\\notes\\old\\..\\a.md"],
+    ["Delete C:\\notes\\a.md", "C:\\notes\\old\\..\\a.md", "path"],
   ]);
 });
 
