@@ -34,8 +34,7 @@ const ofFields: Words = {
   path: "basepath mountpath",
   origins: "cors allowedorigins corsorigins",
   "work: { concurrency }": "concurrency workers",
-  'history: (contents) => historyOf({ ...contents, runs: contents.runs.slice(-10) }, "answers")':
-    "maxmessages lastmessages messagelimit windowsize window",
+  lastRuns: "maxmessages lastmessages messagelimit windowsize window",
   concurrency: "toolcallconcurrency maxconcurrency paralleltoolcalls",
   settings: "modelsettings",
   "settings: { maxOutputTokens }": "maxtokens maxcompletiontokens maxoutputtokens",

@@ -46,8 +46,13 @@ export function inMemorySessions(): SessionStore {
       sessions.set(id, kept);
       return recordOf(id, kept);
     },
-    async read(id) {
-      return recordOf(id, keptAt(id));
+    async read(id, only) {
+      const kept = keptAt(id);
+      if (only === undefined) return recordOf(id, kept);
+      const { runs, ids } = kept;
+      const isWanted = (place: number): boolean =>
+        "runId" in only ? ids[place] === only.runId : place >= runs.length - only.lastRuns;
+      return recordOf(id, { ...kept, runs: runs.filter((_, place) => isWanted(place)) });
     },
     async append(id, run, expectedVersion) {
       const { version, head, runs, ids } = keptAt(id, expectedVersion);

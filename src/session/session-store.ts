@@ -51,8 +51,13 @@ export interface SessionStore {
    * @throws WritError `session-exists`, `transcript-invalid`
    */
   create(id: string, contents?: Partial<Omit<SessionRecord, "id">>): Promise<SessionRecord>;
-  /** @throws WritError `session-missing` */
-  read(id: string): Promise<SessionRecord>;
+  /**
+   * Reads a session. With `only`, no more runs than its last ones, or those with one id, are wanted: a store that reads just these makes a message of a long
+   * session as cheap as one of a short session. A store may give all.
+   *
+   * @throws WritError `session-missing`
+   */
+  read(id: string, only?: { readonly lastRuns: number } | { readonly runId: string }): Promise<SessionRecord>;
   /**
    * Adds a run after all others, and returns the new version. A run with the same id is removed: a run that was suspended and went on is one run.
    *

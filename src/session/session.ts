@@ -1,4 +1,4 @@
-import { checkCount, checkShape, closed, checkArguments } from "../error/check-shape.ts";
+import { checkCount, checkShape, closed, checkArguments, fromOne } from "../error/check-shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { isPlain } from "../message/label.ts";
 import { labelOfAll, type Message, sinceAsked } from "../message/message.ts";
@@ -87,6 +87,11 @@ export interface FinishedRun extends Omit<SessionRun, "messages"> {
 export interface SessionOptions {
   /** The part of the earlier runs that a run is sent. Default `answers`: without calls and results. */
   readonly history?: History;
+  /**
+   * The number of last runs that a run is sent, of which the store reads no others. Default: all. It goes with `answers` and `all`: a function chooses itself,
+   * and is given the whole session.
+   */
+  readonly lastRuns?: number;
   /** The behaviour while another run uses the session: `wait` for its turn (default), or `refuse` with `session-busy` before the run does anything. */
   readonly whenBusy?: "wait" | "refuse";
 }
@@ -110,17 +115,19 @@ export interface SessionOptions {
 export function session(store: SessionStore, id: string, options: SessionOptions = {}): SessionHandle {
   checkShape("session()", { store, id }, handleShape);
   checkShape(`Session "${id}"`, options, optionsShape);
-  const { history = "answers", whenBusy = "wait" } = options;
+  const { history = "answers", lastRuns, whenBusy = "wait" } = options;
+  if (lastRuns !== undefined && typeof history === "function")
+    throw new WritError("definition-invalid", { where: `Session "${id}"`, reason: boundsFunction });
   return {
     id,
     enter: (visit) => enterSession({ store, id, whenBusy: visit.whenBusy ?? whenBusy }, visit),
     async check(runId, { version }) {
-      const found = await store.read(id);
+      const found = await store.read(id, { runId });
       const own = found.runs.find((run) => run.runId === runId);
       if (own === undefined || isConflict(own)) checkVersion(id, found.version, version);
     },
     async load() {
-      const record = await readOrCreate(store, id);
+      const record = await readOrCreate(store, id, lastRuns);
       const intent = record.runs.at(-1)?.intent;
       const messages = historyOf(record, history);
       return { version: record.version, messages, ...(intent === undefined ? {} : { intent }) };
@@ -142,6 +149,9 @@ export function session(store: SessionStore, id: string, options: SessionOptions
   };
 }
 
+const boundsFunction =
+  "`lastRuns` goes with the history `answers` or `all`: a function is given the whole session, and chooses itself. Leave one of the two out.";
+
 /** True of a run that failed because its session had changed. Trying it again does not tell its model what was done meanwhile. */
 function isConflict({ outcome }: Pick<SessionRun, "outcome">): boolean {
   return outcome.type === "failed" && outcome.code === "session-conflict";
@@ -153,6 +163,7 @@ const handleShape = object({
 });
 const optionsShape = closed({
   history: optional(either(oneOf("answers", "all"), callable)),
+  lastRuns: optional(fromOne),
   whenBusy: optional(oneOf("wait", "refuse")),
 });
 
@@ -246,16 +257,21 @@ export async function summariseSession(
   await store.update(id, { ...known, messages: [], runs, summary, summaryLabel }, known.version);
 }
 
-async function readOrCreate(store: SessionStore, id: string): Promise<SessionRecord> {
+async function readOrCreate(store: SessionStore, id: string, lastRuns?: number): Promise<SessionRecord> {
+  const read = async (): Promise<SessionRecord> => {
+    if (lastRuns === undefined) return store.read(id);
+    const record = await store.read(id, { lastRuns });
+    return { ...record, runs: record.runs.slice(-lastRuns) };
+  };
   try {
-    return await store.read(id);
+    return await read();
   } catch (error) {
     if (!isWritError(error, "session-missing")) throw error;
   }
   try {
     return await store.create(id);
   } catch (error) {
-    if (isWritError(error, "session-exists")) return store.read(id); // another process created it first
+    if (isWritError(error, "session-exists")) return read(); // another process created it first
     throw error;
   }
 }
@@ -274,7 +290,7 @@ async function appendLast(store: SessionStore, id: string, { kept, version }: Ke
     await store.append(id, kept, version);
   } catch (error) {
     if (!isWritError(error, "session-conflict")) throw error;
-    const found = await store.read(id);
+    const found = await store.read(id, { runId: kept.runId });
     const same = found.runs.findLast(({ runId }) => runId === kept.runId);
     if (same !== undefined && runText(same) === runText(kept)) return;
     if (same?.outcome.type === "answered" || found.version === version) throw error;

@@ -6,10 +6,11 @@ import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunStore } from "../../src/durable.ts";
 import { agent } from "../../src/index.ts";
-import { postgresRuns } from "../../src/postgres.ts";
+import { postgresRuns, postgresSessions } from "../../src/postgres.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
 import { password, postgresMissing, startPostgres } from "../postgres-server.ts";
+import { storedRun } from "./session-store.ts";
 
 const payer = agent({
   name: "payer",
@@ -74,6 +75,28 @@ describe("tables of an earlier version", () => {
       expect(store && (await answered(store))).toBe("answered");
       await admin.query("DROP INDEX writ.runs_of_agent"); // it is there
       await admin.end();
+    },
+  );
+
+  it.skipIf(postgresMissing() !== undefined)(
+    "of sessions in PostgreSQL get the index of this one, and do without it for a role that does not own them",
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server.close());
+      const before = postgresSessions(server.url);
+      await before.create("s", { runs: [storedRun("r1"), storedRun("r2")] });
+      await before.close();
+      const admin = new pg.Client(server.url);
+      await admin.connect();
+      onTestFinished(() => admin.end());
+      await admin.query(`DROP INDEX writ.session_runs_run; CREATE ROLE weak LOGIN PASSWORD '${password}';
+        GRANT USAGE ON SCHEMA writ TO weak; GRANT ALL ON ALL TABLES IN SCHEMA writ TO weak`);
+      await using weak = postgresSessions(server.url.replace("writ:", "weak:"));
+      expect((await weak.read("s", { runId: "r1" })).runs).toEqual([storedRun("r1")]);
+      expect(await weak.append("s", storedRun("r1", "again"), 0)).toBe(1);
+      await using owner = postgresSessions(server.url);
+      expect((await owner.read("s", { lastRuns: 1 })).runs).toEqual([storedRun("r1", "again")]);
+      await admin.query("DROP INDEX writ.session_runs_run"); // it is there
     },
   );
 

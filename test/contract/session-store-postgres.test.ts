@@ -112,6 +112,34 @@ describe.skipIf(postgresMissing() !== undefined)("sessions in PostgreSQL", () =>
     expect(await store.append("s", storedRun("after"), version)).toBe(version + 1);
   });
 
+  it("are read by their last runs: a message looks at so many rows, however many there are", async () => {
+    const rowsOfTen = async (count: number): Promise<number> => {
+      const schema = fresh();
+      const runs = Array.from({ length: count }, (_, nth) => storedRun(`run-${nth}`));
+      const filling = open(schema);
+      for (const id of ["s", "other"]) await filling.create(id, { runs });
+      const store = open(schema, { connections: 1 });
+      const talk = session(store, "s", { lastRuns: 10 });
+      for (let nth = 0; nth < 10; nth += 1) {
+        const loaded = await talk.load();
+        await talk.check(`new-${nth}`, loaded);
+        await store.append("s", storedRun(`new-${nth}`), loaded.version);
+      }
+      await store.close(); // its server process counts at its end
+      const looked = async (): Promise<number> => {
+        const { rows } = await admin.query<{ rows: number }>(
+          "SELECT (seq_tup_read + idx_tup_fetch)::int AS rows FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = 'session_runs'",
+          [schema],
+        );
+        return rows[0]?.rows ?? 0;
+      };
+      while ((await looked()) === 0) await sleep(20);
+      return looked();
+    };
+    expect(await rowsOfTen(400)).toBe(100);
+    expect(await rowsOfTen(1_200)).toBe(100);
+  });
+
   it("make their tables once, whoever comes first, also beside those of runs in the same schema", async () => {
     const schema = fresh();
     const stores = Array.from({ length: 6 }, () => open(schema, { connections: 1 }));

@@ -115,6 +115,37 @@ export function sessionStoreContract(name: string, open: () => SessionStore): vo
       expect((await store.read("s")).runs).toEqual([...last, storedRun("r3")]);
     });
 
+    it("reads the last runs alone, or one, with the version", async () => {
+      const store = open();
+      const runs = ["r1", "r2", "r3"].map((runId) => storedRun(runId));
+      const head = { messages: [userMessage("before")], summary: "long ago" };
+      await store.create("s", { ...head, runs });
+      await store.create("other", { runs: [storedRun("r4")] });
+      await store.append("s", storedRun("r1", "again"), 0);
+      const rest = { id: "s", version: 1, ...head };
+      const now = [storedRun("r2"), storedRun("r3"), storedRun("r1", "again")];
+      for (const lastRuns of [0, 1, 2, 3, 4])
+        expect(await store.read("s", { lastRuns })).toEqual({
+          ...rest,
+          runs: now.slice(Math.max(0, 3 - lastRuns)),
+        });
+      expect(await store.read("s", { runId: "r1" })).toEqual({ ...rest, runs: now.slice(2) });
+      for (const runId of ["r4", "r", ""])
+        expect(await store.read("s", { runId })).toEqual({ ...rest, runs: [] });
+      for (const only of [{ lastRuns: 1 }, { runId: "r1" }])
+        await expect(store.read("none", only)).rejects.toMatchObject({ code: "session-missing" });
+    });
+
+    it("tells runs apart whose ids are long, or hostile", async () => {
+      const store = open();
+      const ids = [...hostileNames, `${"x".repeat(5_000)}1`, `${"x".repeat(5_000)}2`];
+      await store.create("s", { runs: ids.map((runId) => storedRun(runId, "t")) });
+      for (const runId of ids)
+        expect((await store.read("s", { runId })).runs).toEqual([storedRun(runId, "t")]);
+      for (const [version, runId] of ids.entries()) await store.append("s", storedRun(runId, "u"), version);
+      expect((await store.read("s")).runs).toEqual(ids.map((runId) => storedRun(runId, "u")));
+    });
+
     it("stores no messages that a provider would refuse", async () => {
       const store = open();
       await store.create("s");

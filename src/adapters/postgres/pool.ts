@@ -16,6 +16,10 @@ export interface Tables {
   readonly last: string;
 }
 
+/** A statement that makes an index. A role that does not own the tables, or only reads, goes on without it. */
+export const ifAllowed = (making: string): string =>
+  `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
+
 /** A database, with the tables that must exist. */
 export interface Place {
   /** The address. Without it, the variables `PGHOST`, `PGUSER` and so on apply. */

@@ -64,6 +64,13 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
     }
   }
 
+  function reading(key: string, only: Parameters<SessionStore["read"]>[1]): Promise<readonly Row[]> {
+    if (only === undefined) return query(sql.read, [key]);
+    return "runId" in only
+      ? query(sql.readRun, [key, toKey(only.runId)])
+      : query(sql.readLast, [key, only.lastRuns]);
+  }
+
   return {
     async create(id, contents = {}) {
       const head = headText(contents);
@@ -74,8 +81,8 @@ export function postgresSessions(url?: string, options: PostgresOptions = {}): P
         throw new WritError("session-exists", { id });
       return recordOf(id, { version, head, runs: runs.map(runText) });
     },
-    async read(id) {
-      const [found] = await query(sql.read, [toKey(id)]);
+    async read(id, only) {
+      const [found] = await reading(toKey(id), only);
       if (found === undefined) throw missing(id);
       const { version, head, runs } = found;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an array of texts

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { toKey } from "../stored-text.ts";
-import type { Tables } from "./pool.ts";
+import { ifAllowed, type Tables } from "./pool.ts";
 
 /** The tables of runs in a schema, as statements name them. */
 export interface RunTables extends Tables {
@@ -74,10 +74,6 @@ export function runTables(schema: string): RunTables {
       ${bySince}`,
   };
 }
-
-/** A statement that makes an index. A role that does not own the tables, or only reads, goes on without it. */
-const ifAllowed = (making: string): string =>
-  `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
 
 /** The columns from which a run is made. */
 export const columns = "id, agent, session, status, begun, ended, start, finish, protocol";

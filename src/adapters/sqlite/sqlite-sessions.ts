@@ -24,6 +24,7 @@ const tables = `
     number INTEGER NOT NULL, run TEXT NOT NULL, json TEXT NOT NULL,
     PRIMARY KEY (session, number)
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS writ_session_runs_run ON writ_session_runs (session, run, number);
   ${claimTable}`;
 
 interface Row {
@@ -60,6 +61,12 @@ export function sqliteSessions(path: string): SqliteSessions {
     remove: database.prepare("DELETE FROM writ_sessions WHERE place = ?"),
     list: database.prepare("SELECT id FROM writ_sessions ORDER BY place"),
     runs: database.prepare("SELECT json FROM writ_session_runs WHERE session = ? ORDER BY number"),
+    lastRuns: database.prepare(
+      "SELECT json FROM writ_session_runs WHERE session = ? ORDER BY number DESC LIMIT ?",
+    ),
+    oneRun: database.prepare(
+      "SELECT json FROM writ_session_runs WHERE session = ? AND run = ? ORDER BY number",
+    ),
     next: database.prepare(
       "SELECT ifnull(max(number), -1) + 1 AS number FROM writ_session_runs WHERE session = ?",
     ),
@@ -74,6 +81,15 @@ export function sqliteSessions(path: string): SqliteSessions {
     const row = statements.find.get(toKey(id));
     if (row === undefined) throw missing(id);
     return { place: Number(row["place"]), version: Number(row["version"]), head: String(row["head"]) };
+  }
+
+  function runsOf(place: number, only: Parameters<SessionStore["read"]>[1]): readonly string[] {
+    const rows = (): readonly Readonly<Record<string, unknown>>[] => {
+      if (only === undefined) return statements.runs.all(place);
+      if ("runId" in only) return statements.oneRun.all(place, toKey(only.runId));
+      return statements.lastRuns.all(place, only.lastRuns).toReversed();
+    };
+    return rows().map((row) => String(row["json"]));
   }
 
   function foundAt(id: string, expectedVersion: number): Row {
@@ -98,14 +114,10 @@ export function sqliteSessions(path: string): SqliteSessions {
       });
       return recordOf(id, { version, head, runs: runs.map(runText) });
     },
-    async read(id) {
+    async read(id, only) {
       return database.read(() => {
         const { place, version, head } = found(id);
-        return recordOf(id, {
-          version,
-          head,
-          runs: statements.runs.all(place).map((row) => String(row["json"])),
-        });
+        return recordOf(id, { version, head, runs: runsOf(place, only) });
       });
     },
     async append(id, run, expectedVersion) {

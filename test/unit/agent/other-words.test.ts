@@ -118,11 +118,7 @@ it.each([
   ["serve()'s", () => serve({ store, agents: [made], basePath: "/agents" } as never), "path"],
   ["serve()'s", () => serve({ store, agents: [made], cors: "*" } as never), "origins"],
   ["serve()'s", () => serve({ store, agents: [made], concurrency: 3 } as never), "work: { concurrency }"],
-  [
-    "a session's",
-    () => session(inMemorySessions(), "s", { lastMessages: 10 } as never),
-    'history: (contents) => historyOf({ ...contents, runs: contents.runs.slice(-10) }, "answers")',
-  ],
+  ["a session's", () => session(inMemorySessions(), "s", { lastMessages: 10 } as never), "lastRuns"],
   ["durableRuns'", () => durableRuns({ checkpointer: store, agents: [made] } as never), "store"],
 ])("%s other name of %#", async (_whose, make, here) => {
   await expect((async () => make())()).rejects.toThrow(`write \`${here}\` in its place`);
