@@ -4,7 +4,7 @@ import type { QuestionAnswer, QuestionFilter, RunSignal, WaitingQuestion } from 
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { questionStatement, type QuestionWords } from "../question-list.ts";
-import { jsonColumn, questionIn, questionsIn } from "../stored-run.ts";
+import { jsonColumn, questionIn, questionsIn, restOfPage } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
@@ -38,6 +38,19 @@ const wordsOf = ({ runs, steps, questions }: RunTables): QuestionWords => ({
   ofAgents: (list) => `agent IN (SELECT json_array_elements_text(${list}::json))`,
 });
 
+/** The wanted questions that can be read: other ones do not make a page shorter. */
+async function readableIn(
+  from: { readonly query: Query; readonly words: QuestionWords },
+  id: string | undefined,
+  wanted: QuestionFilter = {},
+): Promise<readonly WaitingQuestion[]> {
+  const { sql, values } = questionStatement(id, wanted, from.words);
+  const rows = await from.query(sql, values);
+  const found = questionsIn(rows, id);
+  const rest = restOfPage(rows, found.length, wanted);
+  return rest === undefined ? found : [...found, ...(await readableIn(from, id, rest))];
+}
+
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
   const mine = `SELECT ended FROM ${runs} WHERE number = $1 AND epoch = $2 FOR NO KEY UPDATE`; // from here on neither an answer nor a record can be written
@@ -61,10 +74,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   const kept = `SELECT key, json FROM ${steps} WHERE run = $1 AND fingerprint = $2 ORDER BY place LIMIT 1`;
   const taken = `UPDATE ${steps} SET fingerprint = $3, json = $4 WHERE run = $1 AND key = $2`;
 
-  async function listed(query: Query, id?: string, wanted: QuestionFilter = {}) {
-    const { sql, values } = questionStatement(id, wanted, words);
-    return questionsIn(await query(sql, values), id);
-  }
+  const listed = (query: Query, id?: string, wanted?: QuestionFilter) =>
+    readableIn({ query, words }, id, wanted);
   /** Takes the oldest kept signal of a name. */
   async function takeSignal(query: Query, number: unknown, name: string): Promise<string | undefined> {
     const [row] = await query(kept, [number, toKey(printOfSignal(name))]);
