@@ -1,8 +1,15 @@
-import type { MovedQuestion, NewRun, RunEnd, StoredRun, WaitingQuestion } from "../durable/run-store.ts";
+import type {
+  MovedQuestion,
+  NewRun,
+  QuestionFilter,
+  RunEnd,
+  StoredRun,
+  WaitingQuestion,
+} from "../durable/run-store.ts";
 import type { ApprovalRequest } from "../policy/rules/approval-request.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { storedJson } from "../journal/stored-json.ts";
-import { misfitText, object, record, type Shape, shapeOf, string } from "../util/shape.ts";
+import { list, misfitText, object, optional, record, type Shape, shapeOf, string } from "../util/shape.ts";
 import { fromKey } from "./stored-text.ts";
 
 /** The columns of a run that every database has. */
@@ -21,16 +28,26 @@ export function startOf({
   return JSON.stringify({ agent, input, options, session, protocol, moves, fork });
 }
 
+/** The run of a row that is begun again. @throws WritError `stored-unreadable` if its beginning cannot be read: it cannot be compared with the wanted one */
+export function begunIn(row: RunRow): StoredRun {
+  const given = beginningOf(row);
+  if (isWritError(given)) throw given;
+  return runIn(row);
+}
+
+function beginningOf({ id, start }: RunRow): Omit<NewRun, "id"> | WritError {
+  return read<Omit<NewRun, "id">>(start, startShape, `The beginning of the run ${String(id)}`);
+}
+
 /** The run of a row. One that cannot be read has failed, without its input: it must not hide the others. */
 export function runIn(row: RunRow): StoredRun {
-  const { id, status, begun, ended, start, finish, protocol } = row;
-  const of = `the run ${String(id)}`;
-  const given = read<Omit<NewRun, "id">>(start, startShape, `The beginning of ${of}`);
+  const { id, status, begun, ended, finish, protocol } = row;
+  const given = beginningOf(row);
   const form = protocol === undefined ? {} : { protocol: Number(protocol) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
   const at = { status: status as StoredRun["status"], begunAt: Number(begun) };
   const run = { id: fromKey(id), ...(isWritError(given) ? lostStart(row) : given), ...form, ...at };
-  const end = ended === null ? undefined : read<RunEnd>(finish, endShape, `The end of ${of}`);
+  const end = ended === null ? undefined : read<RunEnd>(finish, endShape, `The end of the run ${String(id)}`);
   if (end !== undefined && !isWritError(end)) return { ...run, endedAt: Number(ended), end };
   const fault = end ?? (isWritError(given) ? given : undefined);
   if (fault === undefined || status === "moved") return run;
@@ -77,20 +94,23 @@ export const jsonColumn = (value: unknown): string | null =>
 
 /** The question in a row, which has the id of its run in `run`; the rows of lists have its agent too. */
 export function questionIn({ run, agent, key, request, since, until, people }: RunRow): WaitingQuestion {
+  const what = `The question ${String(key)} of the run ${String(run)}`;
+  const asked = read<ApprovalRequest>(request, requestShape, what);
+  const by = typeof people === "string" ? read<readonly string[]>(people, list(string), what) : undefined;
+  if (isWritError(asked)) throw asked;
+  if (isWritError(by)) throw by;
   return {
     runId: fromKey(run),
     ...(typeof agent === "string" ? { agent: fromKey(agent) } : {}),
     key: fromKey(key),
-    request: storedJson<ApprovalRequest>(
-      String(request),
-      `The question ${String(key)} of the run ${String(run)}`,
-    ),
+    request: asked,
     since: Number(since),
     ...(until === null ? {} : { until: Number(until) }),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
-    ...(typeof people !== "string" ? {} : { by: JSON.parse(people) as readonly string[] }),
+    ...(by === undefined ? {} : { by }),
   };
 }
+
+const requestShape = object({ hash: optional(string), tool: optional(string) });
 
 /** The questions in rows. Of those of all runs, one that cannot be read is left out: asking for those of its run tells of it. */
 export function questionsIn(rows: readonly RunRow[], runId: string | undefined): WaitingQuestion[] {
@@ -102,6 +122,19 @@ export function questionsIn(rows: readonly RunRow[], runId: string | undefined):
       throw error;
     }
   });
+}
+
+/** The wanted questions behind a page whose unreadable ones were left out, until it is full: a shorter page means that there are no more. Undefined if it is. */
+export function restOfPage(
+  rows: readonly RunRow[],
+  found: number,
+  { limit = Infinity, ...wanted }: QuestionFilter,
+): QuestionFilter | undefined {
+  const last = rows.at(-1);
+  const missing = rows.length - found;
+  if (last === undefined || rows.length < limit || missing === 0) return undefined;
+  const after = { runId: fromKey(last["run"]), key: fromKey(last["key"]), since: Number(last["since"]) };
+  return { ...wanted, limit: missing, after };
 }
 
 /** The question in a row that moves to another store. */

@@ -1,10 +1,11 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
 import { type Forgotten, forgetSession } from "../durable/forget-session.ts";
+import { readable } from "../durable/moved-run.ts";
 import { type RunFilter, runStatuses, type StoredRun, type WaitingQuestion } from "../durable/run-store.ts";
 import type { CallRecord } from "../call/call.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
-import { placeOf, storedJson } from "../journal/stored-json.ts";
+import { storedResult } from "../journal/stored-json.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -91,9 +92,11 @@ export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> 
 /** The key of a step, with the end of a call that did not end well. */
 function stepText({ key, json }: JournalRecord): string {
   if (json === undefined) return `${key} (began, has no result)`;
-  if (!/(?:^|\/)call\/\d+$/.test(key)) return key;
   try {
-    const { result } = storedJson<Partial<Pick<CallRecord, "result">>>(json, placeOf(key));
+    const kept = storedResult<unknown>(key, json);
+    if (!/(?:^|\/)call\/\d+$/.test(key)) return key;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the record of a call, or of a wait for a signal called so
+    const { result } = kept as Partial<Pick<CallRecord, "result">>;
     return result === undefined || result.status === "ok" ? key : `${key} (${result.status}: ${result.text})`;
   } catch {
     return `${key} (cannot be read)`;
@@ -130,7 +133,7 @@ export async function cancelRun(
 /** `writ runs retry <id>`. The command fails if the run keeps its end. */
 export async function retryRun(id: string, flags: StoreFlags): Promise<ExitCode> {
   await using store = await knownStore(flags);
-  const run = await store.reopen(id);
+  const run = readable(await store.reopen(id));
   await tellRun(run, flags);
   if (run.end === undefined) return exitCodes.answered;
   processOutput.progress("It keeps its end: a run that was answered or cancelled does not go on.\n");

@@ -2,6 +2,7 @@ import { misfitOf, readAnswer, type KeptAnswer, wrongFree } from "../call/ask.ts
 import type { KeptSettlement } from "../call/lost.ts";
 import { checkArguments } from "../error/check-shape.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
+import { storedResult } from "../journal/stored-json.ts";
 import type { Approval } from "../run/approval.ts";
 import { number, object, optional, string } from "../util/shape.ts";
 import { checked } from "./check-given.ts";
@@ -88,8 +89,7 @@ function checkOpen(
 /** The error of an answer to a question that does not wait: `json` is the answer in the journal of the run, if there is one. */
 export function notWaiting(id: string, key: string, json: unknown): WritError {
   if (typeof json !== "string") return new WritError("question-unknown", { id, place: ` at "${key}"` });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer stands there
-  const { expired: isExpired, by = "somebody" } = JSON.parse(json) as KeptAnswer;
+  const { expired: isExpired, by = "somebody" } = storedResult<KeptAnswer>(key, json);
   return isExpired === true ? expired(id, key) : new WritError("question-answered", { id, key, by });
 }
 

@@ -1,4 +1,5 @@
 import type { ToolResult } from "../message/message.ts";
+import { storedResult } from "../journal/stored-json.ts";
 import type { RunStore, WaitingQuestion } from "./run-store.ts";
 
 /** A call whose result is recorded, by its place in the reply. */
@@ -17,8 +18,7 @@ export async function callsBeside(
   return (await store.records(runId)).flatMap(({ key: step, json }) => {
     const place = step.startsWith(`${turn}call/`) ? step.slice(`${turn}call/`.length) : "";
     if (!/^\d+$/.test(place) || json === undefined) return [];
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- call/batch.ts recorded it under this key
-    const { result } = JSON.parse(json) as { readonly result?: ToolResult };
-    return result === undefined ? [] : [{ place: Number(place), result }];
+    const { result } = storedResult<{ readonly result: ToolResult }>(step, json); // call/batch.ts recorded it under this key
+    return [{ place: Number(place), result }];
   });
 }

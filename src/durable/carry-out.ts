@@ -143,9 +143,14 @@ function leavingFor(result: RunResult<unknown>, journal: RunJournal, { store }: 
   if (questions === undefined) return { leave: () => journal.end(endOf(result)) };
   const isHandedOver = outcome.type === "suspended" && outcome.field === "handover";
   if (isHandedOver) return { leave: () => journal.close(), isOpen: true };
+  const { id, agent } = journal.run;
   const wait = async (): Promise<void> => {
-    const keys = (await store.questions(journal.run.id)).map(({ key }) => key);
-    return journal.wait(keys.filter((key) => isPassed(key, journal)));
+    const open = await store.questions(id).catch((error: unknown) => {
+      if (isWritError(error, "stored-unreadable")) return error;
+      throw error;
+    });
+    if (isWritError(open)) return journal.end(failure(open, agent)); // nobody could answer it; a retry asks it anew
+    return journal.wait(open.map(({ key }) => key).filter((key) => isPassed(key, journal)));
   };
   return { leave: wait, isOpen: true };
 }

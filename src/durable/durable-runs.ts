@@ -24,6 +24,7 @@ import { settlementOf } from "./settle.ts";
 import { checkSignal, readSignal, type SentSignal } from "./signals.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { readRunText, runText } from "./run-text.ts";
+import { readable } from "./moved-run.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { waking, wakingById } from "./waking.ts";
@@ -84,7 +85,7 @@ export interface DurableRuns {
    * Lets a run go on that failed or met a bound. Its effects stay done, and paid replies are not requested again. A run that was answered or
    * cancelled keeps its end.
    *
-   * @throws WritError `run-missing`, `run-moved`
+   * @throws WritError `run-missing`, `run-moved`, `stored-unreadable` if its row still cannot be read
    */
   retry(id: string): Promise<StoredRun>;
   /** The runs, latest first. @throws WritError `run-missing` if the run named in `before` is gone */
@@ -194,7 +195,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
     },
     cancel: async (id, reason) =>
       cancelRun(id, checked("cancel", reason) ?? "it was cancelled", { ...options, host }),
-    retry: async (id) => woken(await store.reopen(id)),
+    retry: async (id) => woken(readable(await store.reopen(id))),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
     show: async (id) => store.read(id),
     erase: (given) => forget(store, given, wakeBehind),

@@ -2,7 +2,7 @@ import type { RunResult } from "../agent/runnable.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { placeOf, storedJson } from "../journal/stored-json.ts";
+import { storedResult } from "../journal/stored-json.ts";
 import type { Journal, Step } from "../journal/journal.ts";
 import { memoryJournal } from "../journal/memory-journal.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
@@ -194,11 +194,11 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
     });
   function find(key: string): Json | undefined {
     const json = known.get(key)?.json;
-    return json === undefined ? undefined : storedJson<Json>(json, placeOf(key));
+    return json === undefined ? undefined : storedResult<Json>(key, json);
   }
   async function step<Result>({ key, run }: Step<Result>): Promise<Result> {
     const json = await recordOf(key);
-    return json === null ? run() : storedJson<Result>(json, placeOf(key));
+    return json === null ? run() : storedResult<Result>(key, json);
   }
   return {
     mode: "replay",

@@ -1,3 +1,4 @@
+import { storedResult } from "../journal/stored-json.ts";
 import type { KeptAnswer } from "../call/ask.ts";
 import type { CallRecord } from "../call/call.ts";
 import { checkShape, closed, fromOne } from "../error/check-shape.ts";
@@ -42,7 +43,7 @@ const shape = closed({
 /**
  * A new run from the records of another one, up to a turn.
  *
- * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`
+ * @throws WritError `definition-invalid`, `run-missing`, `turn-missing`, `call-missing`, `stored-unreadable`
  */
 export async function forkOf(
   from: string,
@@ -54,6 +55,7 @@ export async function forkOf(
   const run = await store.read(from);
   if (run === undefined) throw new WritError("run-missing", { id: from });
   const ended = (await store.records(from)).filter(({ json }) => json !== undefined);
+  for (const { key, json = "" } of ended) storedResult(key, json); // a fork must not take over what its run could not
   const last = lastTurn(run, ended);
   if (beforeTurn > last) throw new WritError("turn-missing", { id: from, turn: beforeTurn, last });
   const records = withResults(ended, { id: from, results });

@@ -1,11 +1,17 @@
 import { WritError } from "../error/writ-error.ts";
 import type { StoredRun } from "./run-store.ts";
 
-/** A stored run as it leaves its store: with one more move, unless it has left already. @throws WritError `stored-unreadable` */
-export function movedRun({ status, moves = 0, ...run }: StoredRun): StoredRun {
+/** The same run. @throws WritError `stored-unreadable` if its row cannot be read: it would go on without what it holds */
+export function readable(run: StoredRun): StoredRun {
   const outcome = run.end?.outcome;
   if (outcome?.type === "failed" && outcome.code === "stored-unreadable")
-    throw new WritError("stored-unreadable", { what: `The run "${run.id}"`, reason: outcome.message }); // it would leave without what cannot be read
+    throw new WritError("stored-unreadable", { what: `The run "${run.id}"`, reason: outcome.message });
+  return run;
+}
+
+/** A stored run as it leaves its store: with one more move, unless it has left already. @throws WritError `stored-unreadable` */
+export function movedRun(stored: StoredRun): StoredRun {
+  const { status, moves = 0, ...run } = readable(stored);
   return { ...run, status: run.end?.outcome.type ?? "ready", moves: status === "moved" ? moves : moves + 1 };
 }
 

@@ -6,7 +6,7 @@ import type { Json } from "../util/json.ts";
 import type { Maybe } from "../util/maybe.ts";
 import type { AnswerBounds, Asked, Journal, JournalQuestion, Step, StepTerms } from "./journal.ts";
 import { partsChanged } from "./parts.ts";
-import { placeOf, storedJson } from "./stored-json.ts";
+import { storedResult } from "./stored-json.ts";
 
 /** A journal's record of one step: its result as JSON text, and the fingerprint of its request. */
 export interface JournalRecord {
@@ -28,7 +28,8 @@ export interface KeptQuestion extends Pick<JournalRecord, "key" | "fingerprint">
  * since `records` were read, `keep` stores nothing and returns the JSON text of the answer, which counts. With `keepQuestion` a run can wait in the journal:
  * it receives each question without an answer, in each process anew, and returns the JSON text of an answer that came since `records` were read.
  *
- * @throws WritError `journal-mismatch` from a step whose record was made from another request; the error of `keep`
+ * @throws WritError `journal-mismatch` from a step whose record was made from another request, `stored-unreadable` for a record that is
+ * damaged or was changed; the error of `keep`
  * @example
  * ```ts
  * import { agent } from "writ";
@@ -106,7 +107,7 @@ export function recordedJournal(
       const { key } = question;
       const json =
         recordAt(key, asked, terms)?.record.json ?? (await keepQuestion({ ...question, fingerprint: asked }));
-      return typeof json === "string" ? { answer: storedJson(json, placeOf(key)) } : { waitsAt: key };
+      return typeof json === "string" ? { answer: storedResult(key, json) } : { waitsAt: key };
     },
   };
 }
@@ -133,8 +134,9 @@ function knownIn(records: readonly JournalRecord[]): Map<string, KnownRecord> {
 /** The result of a record, kept for the step. Undefined for a step that only began. */
 function look(known: KnownRecord): Json | undefined {
   const { record, looked } = known;
-  if (looked !== undefined || record.json === undefined) return looked;
-  return (known.looked = storedJson<Json>(record.json, placeOf(record.key)));
+  const { key, json } = record;
+  if (looked !== undefined || json === undefined) return looked;
+  return (known.looked = storedResult<Json>(key, json));
 }
 
 function take(known: KnownRecord): Json | undefined {

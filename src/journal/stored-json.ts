@@ -1,4 +1,5 @@
 import { messageOf, WritError } from "../error/writ-error.ts";
+import { misfitAt } from "./kept-shapes.ts";
 
 /** The place of a record in the words of an error. */
 export const placeOf = (key: string): string => `The record "${key}"`;
@@ -12,4 +13,14 @@ export function storedJson<Value>(text: string, what: string): Value {
   } catch (cause) {
     throw new WritError("stored-unreadable", { what, reason: messageOf(cause) }, { cause });
   }
+}
+
+/** The result of a record, as a step of its key wrote it. @throws WritError `stored-unreadable`, also for a result that such a step could not write */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the same
+export function storedResult<Value>(key: string, json: string): Value {
+  const what = placeOf(key);
+  const value = storedJson<Value>(json, what);
+  const reason = misfitAt(key, value);
+  if (reason !== undefined) throw new WritError("stored-unreadable", { what, reason });
+  return value;
 }

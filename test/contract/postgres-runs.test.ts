@@ -285,6 +285,39 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     },
   );
 
+  it("get their tables however short the statements of their role may be", async () => {
+    await admin.query(`DROP SCHEMA IF EXISTS brief CASCADE; DROP ROLE IF EXISTS brief`);
+    await admin.query(
+      `CREATE ROLE brief LOGIN PASSWORD '${password}'; CREATE SCHEMA brief AUTHORIZATION brief; ALTER ROLE brief SET statement_timeout = '200ms'; ALTER ROLE brief SET lock_timeout = '200ms'`,
+    );
+    await admin.query("SELECT pg_advisory_lock(x'77726974'::int)"); // another process makes tables
+    const listed = open("brief", { url: addressWith((address) => (address.username = "brief")) }).list();
+    await Promise.race([listed.catch(() => undefined), sleep(600)]);
+    await admin.query("SELECT pg_advisory_unlock(x'77726974'::int)");
+    expect(await listed).toEqual([]);
+  });
+
+  it("list a page of questions without reading all that wait", async () => {
+    const store = open("pages");
+    await store.list();
+    await admin.query(`INSERT INTO pages.runs (id, lock, epoch, status, woken, agent, begun, start, protocol)
+      SELECT '"r' || n || '"', n, 1, 'waiting', false, '"a"', n, '{"agent":"a","input":"x","options":{}}', 1 FROM generate_series(1, 5050) AS n`);
+    await admin.query(`INSERT INTO pages.questions (run, key, fingerprint, request, since)
+      SELECT number, '"turn/1/approval/0"', '""', '{}', begun FROM pages.runs`);
+    await admin.query(`INSERT INTO pages.steps (run, key, fingerprint, json)
+      SELECT number, key, '""', '{}' FROM pages.runs, unnest(ARRAY['"start"', '"turn/1/approval/0"']) AS key WHERE key = '"start"' OR number % 50 = 0`);
+    await admin.query("ANALYZE pages.runs, pages.questions, pages.steps");
+    const asked = vi.spyOn(pg.Client.prototype, "query");
+    expect((await store.questions(undefined, { limit: 20 })).length).toBe(20);
+    const said: readonly unknown[] = asked.mock.calls.flat();
+    asked.mockRestore();
+    const page = said.find((each): each is pg.QueryConfig =>
+      String(Object(each).text).includes("ORDER BY since"),
+    );
+    const plan = await admin.query(`EXPLAIN ${page?.text}`, page?.values);
+    expect(JSON.stringify(plan.rows)).not.toContain("Sort");
+  });
+
   it("are claimed over another connection where nothing comes over the first any more, and nobody says so", async () => {
     await open("silent").begin(newRun);
     const line = await silentLine(Number(new URL(server.url).port));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { durableRuns } from "../../src/durable.ts";
-import { agent, type Policy } from "../../src/index.ts";
+import { agent, type Policy, tool } from "../../src/index.ts";
 import { fakeTool } from "../../src/testing.ts";
 import type { StoreUnderTest } from "./run-store.ts";
 
@@ -78,6 +78,65 @@ export function unreadableRuns(name: string, { openRuns, place }: StoreUnderTest
         code: "stored-unreadable",
         message: expect.stringMatching(/turn\/1\/approval\/0.*run "a"/),
       });
+    });
+
+    it("in questions leaves no page empty behind which there are more", async () => {
+      const { clerk, runs } = scene(asks);
+      await using _worker = runs.work();
+      for (const id of ["a", "b", "c"]) {
+        await runs.start(clerk, "Go", { id });
+        await expect.poll(async () => (await runs.show(id))?.status).toBe("waiting");
+      }
+      await damage(at.address, ["questions", "request"]);
+      const [first] = await runs.waiting({ limit: 1 });
+      expect(first?.runId).toBe("b");
+      const next = await runs.waiting({ limit: 1, ...(first === undefined ? {} : { after: first }) });
+      expect(next.map(({ runId }) => runId)).toEqual(["c"]);
+    });
+
+    it("in a question fails its run where that waits, and a retry asks anew", async () => {
+      const isDamaged = Promise.withResolvers<void>();
+      const both = agent({
+        name: "both",
+        model: ({ messages }) =>
+          messages.at(-1)?.role === "tool"
+            ? "done"
+            : { calls: ["hear", "look"].map((name) => ({ name, arguments: {} })) },
+        tools: [
+          tool({
+            name: "hear",
+            description: "Hears",
+            effect: "read",
+            inputSchema: { type: "object" },
+            execute: async (_nothing, { waitFor }) => JSON.stringify(await waitFor("word")),
+          }),
+          fakeTool("look", async () => {
+            await isDamaged.promise;
+            return "seen";
+          }),
+        ],
+      });
+      const runs = durableRuns({ store, agents: [both] });
+      await using _worker = runs.work();
+      await runs.start(both, "Go", { id: "a" });
+      await expect.poll(async () => (await runs.waiting("a")).length).toBe(1);
+      await damage(at.address, ["questions", "request"]);
+      isDamaged.resolve();
+      expect((await runs.result("a")).outcome).toMatchObject({
+        code: "stored-unreadable",
+        message: expect.stringMatching(/wait\/word\/1.*run "a"/),
+      });
+      await runs.retry("a");
+      await expect.poll(async () => (await runs.show("a"))?.status).toBe("waiting");
+      expect((await runs.waiting("a")).length).toBe(1);
+    });
+
+    it("in a beginning is told of whoever starts it again, not as another input", async () => {
+      const { clerk, runs } = scene();
+      await runs.start(clerk, "Go", { id: "a" });
+      await damage(at.address, ["runs", "start"]);
+      await expect(runs.start(clerk, "Go", { id: "a" })).rejects.toMatchObject({ code: "stored-unreadable" });
+      await expect(runs.retry("a")).rejects.toMatchObject({ code: "stored-unreadable" });
     });
 
     it("in a record fails its run, which names the record; nothing is repeated", async () => {

@@ -123,6 +123,7 @@ async function makeTables(pool: Pool, place: Place): Promise<void> {
 
 async function makeAlone(client: ClientBase, place: Place): Promise<void> {
   await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // each statement sees what others made while the lock was waited for
+  await client.query("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); // those of the role are meant for statements of every day
   await client.query(`SELECT pg_advisory_xact_lock(${makersLock})`);
   await client.query(await lacking(client, place)); // all of it, or nothing
   await client.query("COMMIT");

@@ -4,7 +4,7 @@ import type { QuestionAnswer, QuestionFilter, RunSignal, WaitingQuestion } from 
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { questionStatement, type QuestionWords } from "../question-list.ts";
-import { jsonColumn, questionIn, questionsIn } from "../stored-run.ts";
+import { jsonColumn, questionIn, questionsIn, restOfPage } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
 import type { Claim } from "./run-steps.ts";
@@ -28,15 +28,29 @@ export interface RunQuestions {
 /** The condition of a valid question. The statement that ends a run removes its questions, but does not see one that is kept at the same moment. */
 const isOpen = "status <> 'moved' AND ended IS NULL";
 
+// The subquery is a value: of NOT EXISTS the server expects next to no rows, and reads every question for one page.
 const wordsOf = ({ runs, steps, questions }: RunTables): QuestionWords => ({
   select: `SELECT id AS run, agent, ${columns} FROM ${questions} JOIN ${runs} ON number = run WHERE ${isOpen}
-    AND NOT EXISTS (SELECT FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key)`,
+    AND coalesce((SELECT false FROM ${steps} AS given WHERE given.run = number AND given.key = ${questions}.key), true)`,
   table: questions,
   id: "id",
   asker: (id) => `(SELECT number FROM ${runs} WHERE id = ${id})`,
   startsWith: (column, text) => `starts_with(${column}, ${text})`,
   ofAgents: (list) => `agent IN (SELECT json_array_elements_text(${list}::json))`,
 });
+
+/** The wanted questions that can be read: other ones do not make a page shorter. */
+async function readableIn(
+  from: { readonly query: Query; readonly words: QuestionWords },
+  id: string | undefined,
+  wanted: QuestionFilter = {},
+): Promise<readonly WaitingQuestion[]> {
+  const { sql, values } = questionStatement(id, wanted, from.words);
+  const rows = await from.query(sql, values);
+  const found = questionsIn(rows, id);
+  const rest = restOfPage(rows, found.length, wanted);
+  return rest === undefined ? found : [...found, ...(await readableIn(from, id, rest))];
+}
 
 export function runQuestions({ query, transaction }: PostgresDatabase, tables: RunTables): RunQuestions {
   const { runs, steps, questions, told } = tables;
@@ -61,10 +75,8 @@ export function runQuestions({ query, transaction }: PostgresDatabase, tables: R
   const kept = `SELECT key, json FROM ${steps} WHERE run = $1 AND fingerprint = $2 ORDER BY place LIMIT 1`;
   const taken = `UPDATE ${steps} SET fingerprint = $3, json = $4 WHERE run = $1 AND key = $2`;
 
-  async function listed(query: Query, id?: string, wanted: QuestionFilter = {}) {
-    const { sql, values } = questionStatement(id, wanted, words);
-    return questionsIn(await query(sql, values), id);
-  }
+  const listed = (query: Query, id?: string, wanted?: QuestionFilter) =>
+    readableIn({ query, words }, id, wanted);
   /** Takes the oldest kept signal of a name. */
   async function takeSignal(query: Query, number: unknown, name: string): Promise<string | undefined> {
     const [row] = await query(kept, [number, toKey(printOfSignal(name))]);

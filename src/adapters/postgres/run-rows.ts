@@ -1,7 +1,7 @@
 import type { Erased, NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
 import { listStatement, type ListWords } from "../run-list.ts";
-import { runIn, startOf } from "../stored-run.ts";
+import { begunIn, runIn, startOf } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { nowMs, type PostgresDatabase, type Query } from "./database.ts";
 import { heldLocks } from "./held-locks.ts";
@@ -92,7 +92,8 @@ export function runRows(database: PostgresDatabase, tables: RunTables): RunRows 
       const place = [toKey(id), lockOf(id), toKey(agent), keyOf(session)];
       const values = [...place, protocol, startOf(run), changeOf(id)];
       const [row] = await query(insert, values);
-      return row === undefined ? get(id) : runIn(row);
+      const [known] = row === undefined ? await query(select, [toKey(id)]) : [row];
+      return known === undefined ? get(id) : begunIn(known);
     },
     find,
     async list(wanted) {

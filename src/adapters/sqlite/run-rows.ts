@@ -1,6 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import { listStatement, type ListWords } from "../run-list.ts";
-import { runIn, startOf } from "../stored-run.ts";
+import { begunIn, runIn, startOf } from "../stored-run.ts";
 import { protocol } from "../../durable/protocol.ts";
 import type { NewRun, RunEnd, RunFilter, StoredRun } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
@@ -138,7 +138,7 @@ export function runRows(database: Database): RunRows {
       Date.now(),
       startOf(run),
     );
-    return get(id);
+    return begunIn(find.get(toKey(id)) ?? {});
   };
   return {
     begin: put,

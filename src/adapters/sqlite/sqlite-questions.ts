@@ -11,7 +11,7 @@ import type {
 import { isWaitFor, printOfSignal, signalAnswer, signalRecord, takenSignal } from "../../durable/signals.ts";
 import type { KeptQuestion } from "../../journal/recorded-journal.ts";
 import { questionStatement, type QuestionWords } from "../question-list.ts";
-import { jsonColumn, questionIn, questionsIn } from "../stored-run.ts";
+import { jsonColumn, questionIn, questionsIn, restOfPage } from "../stored-run.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { byNumber, type Database, type LaterColumns } from "./database.ts";
 import { type Claim, refusalIn } from "./run-steps.ts";
@@ -67,6 +67,18 @@ function listing(database: Database) {
     lists.set(sql, list);
     return list.all(byNumber(values));
   };
+}
+
+/** The wanted questions that can be read: other ones do not make a page shorter. */
+function readableIn(
+  rowsOf: ReturnType<typeof listing>,
+  runId: string | undefined,
+  wanted: QuestionFilter = {},
+): readonly WaitingQuestion[] {
+  const rows = rowsOf(runId, wanted);
+  const found = questionsIn(rows, runId);
+  const rest = restOfPage(rows, found.length, wanted);
+  return rest === undefined ? found : [...found, ...readableIn(rowsOf, runId, rest)];
 }
 
 /** The questions in a file. */
@@ -127,7 +139,7 @@ export function questionsOf(database: Database): Questions {
       record.run(run, key, fingerprint, sent);
       return sent;
     },
-    list: (runId, wanted) => questionsIn(rowsOf(runId, wanted), runId),
+    list: (runId, wanted) => readableIn(rowsOf, runId, wanted),
     answer(runId, key, answer) {
       const place = [toKey(runId), toKey(key)];
       const known = answered.get(...place);
