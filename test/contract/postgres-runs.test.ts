@@ -191,6 +191,17 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     await expect(open("named").open("r")).rejects.toMatchObject(claimed);
   });
 
+  it("are erased once they have ended, also before their lock is released", async () => {
+    const runs = open("ended");
+    await using journal = await runs.open("r");
+    const lock = (await admin.query<{ lock: string }>(`SELECT lock FROM "ended".runs`)).rows[0]?.lock;
+    await expect(open("ended").erase({ id: "r" })).rejects.toMatchObject({ code: "run-claimed" });
+    await journal.end({ outcome: { type: "answered", content: "x" } });
+    await admin.query("SELECT pg_advisory_lock($1)", [lock]);
+    expect(await open("ended").erase({ id: "r" })).toBe(1);
+    await admin.query("SELECT pg_advisory_unlock($1)", [lock]);
+  });
+
   it("ask one thing at a time of a connection: pg warns of more", async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error): void => void warnings.push(message);

@@ -132,9 +132,10 @@ async function erased(
 ): Promise<number> {
   // A run that has ended is never claimed for long, and there may be very many: it is skipped while another process reads it.
   const old = `SELECT number FROM ${runs} WHERE ended < $1 AND lock NOT IN (${heldLocks}) ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED`;
+  // A run without an owner is given up, though its lock may be held for a moment more.
   const some = (column: string): string => `WITH wanted AS MATERIALIZED (
       SELECT number, id, lock, owner FROM ${runs} WHERE ${column} = $1 ORDER BY number FOR UPDATE)
-    SELECT number, id, owner, pg_try_advisory_xact_lock(lock) AS free FROM wanted`;
+    SELECT number, id, owner, CASE WHEN owner IS NULL THEN true ELSE pg_try_advisory_xact_lock(lock) END AS free FROM wanted`;
   const rows =
     "endedBefore" in which
       ? await query(old, [which.endedBefore, which.most])
