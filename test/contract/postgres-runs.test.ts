@@ -196,7 +196,7 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     await using journal = await runs.open("r");
     const lock = (await admin.query<{ lock: string }>(`SELECT lock FROM "ended".runs`)).rows[0]?.lock;
     await expect(open("ended").erase({ id: "r" })).rejects.toMatchObject({ code: "run-claimed" });
-    await journal.end({ outcome: { type: "answered", content: "x" } });
+    await journal.end({ outcome: { type: "answered", content: "x", finishReason: "stop" } });
     await admin.query("SELECT pg_advisory_lock($1)", [lock]);
     expect(await open("ended").erase({ id: "r" })).toBe(1);
     await admin.query("SELECT pg_advisory_unlock($1)", [lock]);
