@@ -28,7 +28,7 @@ describe("the start of the command line", () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(files).toBeGreaterThan(1);
     expect(files).toBeLessThanOrEqual(4);
-    expect(bytes).toBeLessThan(60_000);
+    expect(bytes).toBeLessThan(62_000); // most of it the texts of errors, which the whole package shares
   });
 
   it("loads the commands themselves only when they are called", async () => {
