@@ -32,17 +32,22 @@ export function startOf({
 export function begunIn(row: RunRow): StoredRun {
   const given = beginningOf(row);
   if (isWritError(given)) throw given;
-  return runIn(row);
-}
-
-function beginningOf({ id, start }: RunRow): Omit<NewRun, "id"> | WritError {
-  return read<Omit<NewRun, "id">>(start, startShape, `The beginning of the run ${String(id)}`);
+  return runOf(row, given);
 }
 
 /** The run of a row. One that cannot be read has failed, without its input: it must not hide the others. */
 export function runIn(row: RunRow): StoredRun {
+  return runOf(row, beginningOf(row));
+}
+
+type StoredStart = Omit<NewRun, "id">;
+
+function beginningOf({ id, start }: RunRow): StoredStart | WritError {
+  return read<StoredStart>(start, startShape, `The beginning of the run ${String(id)}`);
+}
+
+function runOf(row: RunRow, given: StoredStart | WritError): StoredRun {
   const { id, status, begun, ended, finish, protocol } = row;
-  const given = beginningOf(row);
   const form = protocol === undefined ? {} : { protocol: Number(protocol) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store wrote it
   const at = { status: status as StoredRun["status"], begunAt: Number(begun) };
@@ -57,7 +62,7 @@ export function runIn(row: RunRow): StoredRun {
 }
 
 /** The rest of a run whose beginning cannot be read. */
-function lostStart({ agent, session }: RunRow): Omit<NewRun, "id"> {
+function lostStart({ agent, session }: RunRow): StoredStart {
   const known = { agent: fromKey(agent), input: null, options: {}, protocol: 0 };
   return typeof session === "string" ? { ...known, session: fromKey(session) } : known;
 }

@@ -258,6 +258,7 @@ const known = { agent: definitionShapes, run: runShapes, other: settingShapes };
 
 /** The owners of fields. `other`: the settings of a model. */
 type Owner = "agent" | "run" | "other";
+
 function checkFields(given: object, of: Owner, where: string): void {
   const shapes: Readonly<Record<string, Shape<unknown>>> = known[of];
   const stray = strayReason(given, Object.keys(shapes));

@@ -1,7 +1,7 @@
 import { nodeHost } from "../adapters/clock.ts";
 import { wakeAfter } from "../durable/after-others.ts";
 import { type Forgotten, forgetSession } from "../durable/forget-session.ts";
-import { readable } from "../durable/moved-run.ts";
+import { readable } from "../durable/readable-run.ts";
 import { type RunFilter, runStatuses, type StoredRun, type WaitingQuestion } from "../durable/run-store.ts";
 import type { CallRecord } from "../call/call.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";

@@ -24,7 +24,7 @@ import { settlementOf } from "./settle.ts";
 import { checkSignal, readSignal, type SentSignal } from "./signals.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { readRunText, runText } from "./run-text.ts";
-import { readable } from "./moved-run.ts";
+import { readable } from "./readable-run.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { waking, wakingById } from "./waking.ts";

@@ -1,9 +1,6 @@
 import { messageOf, WritError } from "../error/writ-error.ts";
 import { misfitAt } from "./kept-shapes.ts";
 
-/** The place of a record in the words of an error. */
-export const placeOf = (key: string): string => `The record "${key}"`;
-
 /** The value of JSON text that a store kept, as it was written. `what` names its place: `The record "start"`. @throws WritError `stored-unreadable` */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what was written there
 export function storedJson<Value>(text: string, what: string): Value {
@@ -18,7 +15,7 @@ export function storedJson<Value>(text: string, what: string): Value {
 /** The result of a record, as a step of its key wrote it. @throws WritError `stored-unreadable`, also for a result that such a step could not write */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the same
 export function storedResult<Value>(key: string, json: string): Value {
-  const what = placeOf(key);
+  const what = `The record "${key}"`;
   const value = storedJson<Value>(json, what);
   const reason = misfitAt(key, value);
   if (reason !== undefined) throw new WritError("stored-unreadable", { what, reason });

@@ -5,7 +5,7 @@ import { presetRules } from "./presets.ts";
 import type { PolicyJson, Rule } from "./rule.ts";
 import { sameWritten } from "../../util/written-at.ts";
 
-// Register: the fields in which rules beside `rules` stand, for their names.
+// Register: the fields in which rules beside `rules` stand, for their names. Each policy has copies of its own.
 const places = new WeakMap<Rule, string>();
 
 /**
