@@ -288,7 +288,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
   const { ledger, limits, ended } = judging;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every call has its record once all groups have run
   const records = running.records as readonly CallRecord[];
-  const results = records.map(({ result }) => result);
+  const results: ToolResult[] = [];
   const modes: Mode[] = [];
   const inside: Inside[] = [];
   let escalated: Set<number> | undefined;
@@ -298,6 +298,7 @@ function collect(_done: unknown, running: RunningBatch): Executed {
   records.forEach((record, index) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- there is one fate for each record
     const fate = fates[index] as Fate;
+    results.push(record.result);
     if (fate.inside !== undefined) inside.push(fate.inside);
     if (record.inside !== undefined) inside.push(record.inside);
     if (record.escalated === true) (escalated ??= new Set()).add(index);

@@ -4,6 +4,7 @@ import { restored } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import { endsRun } from "../run/end.ts";
 import { RunWaits } from "../run/waits.ts";
+import { mapped } from "../util/mapped.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
 import type { Ordering } from "../run/context.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -25,7 +26,7 @@ import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
 
 /** The calls of a batch while they run. */
 export class RunningBatch {
-  readonly records: (CallRecord | undefined)[];
+  readonly records: (CallRecord | undefined)[] = [];
   /** The questions that calls wait for: their own, and those of the runs inside them. */
   waiting: RunWaits | undefined;
   /** The reason why the run cannot go on after the batch, such as a journal that no longer keeps anything. */
@@ -49,9 +50,10 @@ export class RunningBatch {
     this.batch = batch;
     this.judging = judging;
     this.fates = fates;
-    this.records = fates.map((fate) => (fate.type === "refused" ? notRun(fate) : undefined));
-    for (const fate of fates)
+    for (const fate of fates) {
+      this.records.push(fate.type === "refused" ? notRun(fate) : undefined);
       if (fate.type === "ready" && fate.waits !== undefined) this.wait(new RunWaits([fate.waits]));
+    }
     this.tellEnds();
   }
 
@@ -141,7 +143,7 @@ export class RunningBatch {
     const { journal } = this.batch.run;
     const entered = new Set<number>();
     this.spendAgain(group);
-    const steps = group.map((index) => {
+    const steps = mapped(group, (index) => {
       const ready = this.readyAt(index);
       const perform = (isLost: boolean): Maybe<CallRecord> => {
         entered.add(index);

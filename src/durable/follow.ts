@@ -203,7 +203,7 @@ async function followingJournal(id: string, waiter: Waiter): Promise<Journal> {
   return {
     mode: "replay",
     step,
-    all: (steps) => waitForAll(steps.map(step)),
+    all: (steps) => waitForAll(steps, step),
     find,
     arrived: async (key) => void (await recordOf(key)),
   };

@@ -2,6 +2,7 @@ import type { Journal, Step } from "../journal/journal.ts";
 import { recordParts } from "../journal/parts.ts";
 import type { JournalRecord } from "../journal/recorded-journal.ts";
 import type { Json } from "../util/json.ts";
+import { mapped } from "../util/mapped.ts";
 import type { StoredRun } from "./run-store.ts";
 
 /** The key of the record with the results of the original run's calls. */
@@ -29,8 +30,8 @@ export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">
   return {
     ...journal,
     step: (step) => journal.step(accepting(step)),
-    all: (steps) => journal.all(steps.map(accepting)),
-    recorded: (steps) => journal.recorded?.(steps.map(accepting)),
+    all: (steps) => journal.all(mapped(steps, accepting)),
+    recorded: (steps) => journal.recorded?.(mapped(steps, accepting)),
     ...(ask === undefined ? {} : { ask: (question) => ask(accepting(question)) }),
     recall(key, { tool, fingerprint }) {
       if (isTaken(key)) return notMade; // where it was made its record stands

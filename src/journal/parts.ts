@@ -2,6 +2,7 @@ import { type IntentPart, intentParts } from "../policy/knowledge/intent.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import { fingerprint } from "../util/hash.ts";
 import { isJsonObject, type Json, parseJson } from "../util/json.ts";
+import { mapped } from "../util/mapped.ts";
 
 const ownParts = [
   "model",
@@ -23,7 +24,7 @@ export const recordParts: readonly RecordPart[] = [...intentParts, ...ownParts];
 
 /** The text by which a record of a step is recognised: a short hash for each part of its request, and nothing in clear. */
 export function partsText(parts: Readonly<Partial<Record<RecordPart, Json>>>): string {
-  return joinedParts(Object.entries(parts).map(([part, value]) => partText(part, value)));
+  return joinedParts(mapped(Object.entries(parts), ([part, value]) => partText(part, value)));
 }
 
 /** The text of one part. The hash of a part that many steps share is computed once. */

@@ -1,4 +1,5 @@
 import { interrupt } from "../util/interrupt.ts";
+import { mapped } from "../util/mapped.ts";
 import type { Host } from "./host.ts";
 import { type Journal, type Step, withWork } from "./journal.ts";
 import { patienceMs, silenceOf } from "./patience.ts";
@@ -29,7 +30,7 @@ export class PatientSteps implements Pick<Journal, "step" | "all"> {
   }
 
   all<Result>(steps: readonly Step<Result>[]): Promise<Result[]> {
-    return this.wait((watched) => this.journal.all(steps.map(watched)));
+    return this.wait((watched) => this.journal.all(mapped(steps, watched)));
   }
 
   private wait<Value>(record: (watched: Watched) => Promise<Value>): Promise<Value> {

@@ -1,5 +1,6 @@
 import { directJournal } from "./direct-journal.ts";
 import type { Journal, Step } from "./journal.ts";
+import { mapped } from "../util/mapped.ts";
 
 /** The same journal for a run inside another one: its keys are prefixed with the place of that run, so that no two runs share a key. */
 export function prefixedJournal(journal: Journal, prefix: string): Journal {
@@ -15,8 +16,8 @@ export function prefixedJournal(journal: Journal, prefix: string): Journal {
     ...(recall === undefined ? {} : { recall: (key, call) => recall(`${prefix}/${key}`, call) }),
     stopAt: (key) => journal.stopAt?.(`${prefix}/${key}`),
     step: (step) => journal.step(within(step)),
-    all: (steps) => journal.all(steps.map(within)),
-    recorded: (steps) => journal.recorded?.(steps.map(within)),
+    all: (steps) => journal.all(mapped(steps, within)),
+    recorded: (steps) => journal.recorded?.(mapped(steps, within)),
     ...(ask === undefined
       ? {}
       : { ask: (question) => ask({ ...question, key: `${prefix}/${question.key}` }) }),

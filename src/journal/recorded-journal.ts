@@ -1,5 +1,6 @@
 import { checkArguments } from "../error/check-shape.ts";
 import { WritError } from "../error/writ-error.ts";
+import { mapped } from "../util/mapped.ts";
 import { callable, list, object, optional, type Shape, string } from "../util/shape.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import type { Json } from "../util/json.ts";
@@ -80,7 +81,7 @@ export function recordedJournal(
   function recorded<Result>(steps: readonly Step<Result>[]): Result[] | undefined {
     if (steps.some(({ key }) => byKey.get(key)?.record.json === undefined)) return undefined;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each has a result, and a step of this key and fingerprint wrote it
-    return steps.map((step) => resultOf(step, step.fingerprint?.() ?? "") as Result);
+    return mapped(steps, (step) => resultOf(step, step.fingerprint?.() ?? "") as Result);
   }
 
   function resultOf({ key, terms }: Step<unknown>, asked: string): Json | undefined {
@@ -98,7 +99,7 @@ export function recordedJournal(
     return known !== undefined && known.record.json === undefined;
   }
 
-  const journal: Journal = { step, all: (steps) => waitForAll(steps.map(step)), recorded, find, hasBegun };
+  const journal: Journal = { step, all: (steps) => waitForAll(steps, step), recorded, find, hasBegun };
   if (keepQuestion === undefined) return journal;
   return {
     ...journal,

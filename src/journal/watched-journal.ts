@@ -1,6 +1,7 @@
 import { directJournal } from "./direct-journal.ts";
 import { isRecalled } from "./recalled.ts";
 import { type Journal, type Step, withWork } from "./journal.ts";
+import { mapped } from "../util/mapped.ts";
 
 /**
  * The same journal, reporting its own failures: a record that cannot be written, or that was made from another request. An error that
@@ -32,7 +33,7 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
     ...(recall === undefined ? {} : { recall }),
     stopAt: (key) => journal.stopAt?.(key),
     step: (step) => watch((watched) => journal.step(watched(step))),
-    all: (steps) => watch((watched) => journal.all(steps.map(watched))),
+    all: (steps) => watch((watched) => journal.all(mapped(steps, watched))),
     recorded(steps) {
       try {
         return journal.recorded?.(steps);

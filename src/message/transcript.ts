@@ -238,9 +238,10 @@ export function settleAll(
   resultOf: (call: ToolCall, index: number) => ToolResult,
 ): ReadyTranscript {
   const { calls = noCalls, results } = valueOf(transcript).waiting ?? {};
-  const messages = calls.map((call, index) =>
-    resultMessage(call, results?.get(call.id) ?? resultOf(call, index)),
-  );
+  const messages: Message[] = [];
+  calls.forEach((call, index) => {
+    messages.push(resultMessage(call, results?.get(call.id) ?? resultOf(call, index)));
+  });
   return ready(append(tipOf(transcript), messages));
 }
 

@@ -112,8 +112,12 @@ class ReplyAssembler implements Assembler {
   reply(hasBegun: HasBegun = () => false): Reply {
     if (this.end === undefined) throw this.invalid("it broke off before its end", { retryable: true });
     const { finishReason, usage, response, unreadable } = this.end;
-    const closed = this.parts.map(closePart); // of just this length: a list that grows has room for 16 more, and a run keeps its replies
-    const said = closed.some(isEmptyText) ? closed.filter((part) => !isEmptyText(part)) : closed;
+    const closed: ReplyPart[] = [];
+    for (const open of this.parts) {
+      const part = closePart(open);
+      if (!isEmptyText(part)) closed.push(part);
+    }
+    const said = closed.slice(); // of just this length: a list that grew has room for 16 more, and a run keeps its replies
     const parts = finishReason === "length" ? cutLastCall(said, hasBegun) : said;
     const reply: Reply = { message: { role: "assistant", parts }, finishReason, usage, response };
     return unreadable === undefined ? reply : { ...reply, unreadable };

@@ -88,7 +88,7 @@ export class RunAccounts {
     const held: Account[] = [];
     let outputTokens = most;
     const settleAll = async (spent: ReplySpent): Promise<void> => {
-      await waitForAll(held.map((account) => asRuntime(host, () => account.settle(id, spent, host.now()))));
+      await waitForAll(held, (account) => asRuntime(host, () => account.settle(id, spent, host.now())));
     };
     for (const account of this.all) {
       const { replyTokens, expiresMs } = account;

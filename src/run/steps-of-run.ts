@@ -16,6 +16,7 @@ import { PatientSteps } from "../journal/patient-steps.ts";
 import { checkForm, endKey, startKey } from "../journal/record-form.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { JsonObject } from "../util/json.ts";
+import { mapped } from "../util/mapped.ts";
 import { lazy } from "../util/remembered.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, isCancelled, type StopReason, stopped } from "./end.ts";
@@ -151,14 +152,14 @@ export class StepsOfRun implements Journal {
 
   all<Result>(given: readonly Step<Result>[]): Promise<Result[]> {
     const { replay } = this;
-    const steps = given.map((step) => onTerms(step, this.terms));
-    if (replay !== undefined) return waitForAll(steps.map((step) => replay.step(step)));
-    return this.taken(steps, this.patient.all(steps.map((step) => this.live(step))));
+    const steps = mapped(given, (step) => onTerms(step, this.terms));
+    if (replay !== undefined) return waitForAll(steps, (step) => replay.step(step));
+    return this.taken(steps, this.patient.all(mapped(steps, (step) => this.live(step))));
   }
 
   recorded<Result>(given: readonly Step<Result>[]): Result[] | undefined {
     const { replay } = this;
-    const steps = given.map((step) => onTerms(step, this.terms));
+    const steps = mapped(given, (step) => onTerms(step, this.terms));
     if (replay !== undefined) return replay.recorded(steps);
     const results = this.options.journal.recorded?.(steps);
     if (results !== undefined) this.standing.end(steps);

@@ -212,11 +212,11 @@ const longestPeriod = 3;
 
 /** Adds the round of a turn, and counts whether it has the same calls and results as the round one, two or three turns ago. */
 export function addRound({ rounds, streaks }: Repeats, round: CallRound): Repeats {
-  const next = streaks.map((streak, index) => {
-    const before = rounds[rounds.length - 1 - index];
-    return before !== undefined && sameResults(before, round) && sameCalls(before.calls, round.calls)
-      ? streak + 1
-      : 0;
+  const next: number[] = [];
+  streaks.forEach((streak, index) => {
+    const before = rounds.at(-1 - index);
+    const isSame = before !== undefined && sameResults(before, round) && sameCalls(before.calls, round.calls);
+    next.push(isSame ? streak + 1 : 0);
   });
   const kept = rounds.length < longestPeriod ? rounds : rounds.slice(1);
   return { rounds: kept.concat([round]), streaks: next };

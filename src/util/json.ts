@@ -1,3 +1,4 @@
+import { mapped } from "./mapped.ts";
 import { leaveUnheard } from "./maybe.ts";
 import { thrownText } from "./thrown.ts";
 
@@ -226,7 +227,7 @@ export function copyOfPlain<Value>(value: Value): Value {
 
 function copied(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copied);
+  if (Array.isArray(value)) return mapped(value, copied);
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && prototype !== Object.prototype) return value;
   const copy: Record<string, unknown> = { ...value }; // also a field "__proto__", as a field

@@ -129,7 +129,7 @@ async function runAll(
     }
   }
   try {
-    await waitForAll(jobs.map(one));
+    await waitForAll(jobs, one);
   } finally {
     unlink();
   }

@@ -1,5 +1,6 @@
 import { type Asked, type JournalQuestion, type Step, withWork } from "../../journal/journal.ts";
 import type { RunJournal } from "../../durable/run-store.ts";
+import { mapped } from "../../util/mapped.ts";
 import type { Machine } from "./machine.ts";
 import { pick, type Random, type Drawn } from "./schedule.ts";
 import { never } from "./world.ts";
@@ -41,7 +42,7 @@ class Deaths {
 
   /** True if nothing happens at recorded steps. Otherwise it happens once they are taken. */
   areQuiet(steps: readonly Step<unknown>[]): boolean {
-    const drawn = steps.map(({ key }) => [key, this.draw(key)] as const);
+    const drawn = mapped(steps, ({ key }) => [key, this.draw(key)] as const);
     if (drawn.every(([, death]) => death === undefined)) return true;
     for (const [key, death] of drawn) this.ahead.set(key, death);
     return false;
@@ -99,8 +100,8 @@ export function dyingJournal(journal: RunJournal, machine: Machine, mortality: M
     },
     async all(steps) {
       if (!process.isAlive) return never();
-      const drawn = steps.map((step) => deaths.at(step));
-      const results = await journal.all(steps.map((step, place) => mortal(step, drawn[place])));
+      const drawn = mapped(steps, (step) => deaths.at(step));
+      const results = await journal.all(mapped(steps, (step, place) => mortal(step, drawn[place])));
       return kept(
         results,
         drawn.find((death) => death?.does === "dies-after" || death?.does === "stalls"),

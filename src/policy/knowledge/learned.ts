@@ -91,7 +91,8 @@ export function learnIntent(
   listed: Pick<AllowList, "tools">,
   label: Label = trustedLabel,
 ): Learned {
-  const texts = [text, ...constants].map((each) => new Trusted(each, true));
+  const texts = [new Trusted(text, true)];
+  for (const each of constants) texts.push(new Trusted(each, true));
   const described = describedIn(listed);
   const seen = label === trustedLabel ? described : joinLabels(label, described);
   return { label: seen, texts, length: texts.length };

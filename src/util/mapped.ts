@@ -1,0 +1,13 @@
+/**
+ * A list of what `change` makes of each item, as `map` gives it, for code that every step passes. V8's interpreter makes a list without holes in `map`,
+ * and V8's compilers make a list that may have holes. V8 throws away the code that reads such a list when the compiled code takes over.
+ */
+export function mapped<Item, Made>(
+  items: readonly Item[],
+  change: (item: Item, index: number) => Made,
+): Made[] {
+  const made: Made[] = [];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the index is within the list
+  for (let index = 0; index < items.length; index += 1) made.push(change(items[index] as Item, index));
+  return made;
+}
