@@ -20,12 +20,12 @@ const duration = lazy(
 
 /** The end times, on the same day, of something that begins at one of these times (`T10:00`) and lasts as long as the text says. Linear. */
 export function endsIn(text: string, times: Iterable<string>): readonly string[] {
+  const begun = [...times].filter((time) => /^T\d\d:\d\d$/v.test(time)).slice(0, most);
+  if (begun.length === 0) return [];
   const lasting = [...text.matchAll(duration()).take(most)].map(([, count = "", unit = ""]) => {
     const many = minutesOf.get(count.toLowerCase()) ?? Number(count);
     return many * (/^h/iv.test(unit) ? 60 : 1);
   });
-  if (lasting.length === 0) return [];
-  const begun = [...times].filter((time) => /^T\d\d:\d\d$/v.test(time)).slice(0, most);
   return begun.flatMap((time) => {
     const start = Number(time.slice(1, 3)) * 60 + Number(time.slice(4));
     return lasting.map((minutes) => start + minutes).flatMap((end) => (isTime(end) ? [timeOf(end)] : []));
