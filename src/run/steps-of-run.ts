@@ -93,7 +93,7 @@ export class StepsOfRun implements Journal {
   }
 
   get arrived(): Journal["arrived"] {
-    return this.options.journal.arrived;
+    return this.replay?.isFinal === true ? undefined : this.options.journal.arrived;
   }
 
   stopAt(key: string): void {
