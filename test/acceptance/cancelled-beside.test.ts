@@ -84,4 +84,14 @@ describe.each(scenes)("a durable run that is cancelled while an agent is at work
       expect(calls("tool-end")).toEqual(expect.arrayContaining([...calls("tool-start")]));
     }
   });
+
+  it("is told by its worker with what the agents inside used, as its records do", async () => {
+    const { runs, live } = await played(make);
+    const used = (events: readonly AgentEvent[]): readonly unknown[] =>
+      outermost(events).flatMap((event) => {
+        if (event.type === "delegation-end") return [event.delegation.agent, event.delegation.usage];
+        return event.type === "run-end" ? [event.usage] : [];
+      });
+    expect(used(live)).toEqual(used(await Array.fromAsync(runs.events("r"))));
+  });
 });
