@@ -31,7 +31,7 @@ import { haltedBy, settle } from "./settle.ts";
 import { idempotencyKeyOf } from "./step.ts";
 import { thrownResult } from "./thrown.ts";
 import { CallTime } from "./call-time.ts";
-import { untilStopped } from "../util/interrupt.ts";
+import { type Interrupt, untilStopped } from "../util/interrupt.ts";
 import { forgetWaits, waitsBegun } from "./waiting.ts";
 
 /**
@@ -62,13 +62,15 @@ export function runCall(ready: Ready, halt: Halt): Maybe<CallRecord> {
 }
 
 /** Runs the agent of a call again, in a replay, for its events only: the recorded end of the call counts. */
-export async function retell(ready: Ready): Promise<void> {
+export async function retell(ready: Ready, stop: Interrupt<unknown>): Promise<void> {
   const { tool, args, at } = ready;
   const work = workOf(ready);
+  const unlink = stop.onStop(() => work.scope?.stop(stop.reason));
   const run = async (): Promise<unknown> =>
     within(at.batch.run.host, work.within, () => tool.execute(args, new CallContext(work)));
   const close = async (): Promise<unknown> => work.scope?.close();
   await run().catch(ignored);
+  unlink();
   work.end();
   await close().catch(ignored);
 }

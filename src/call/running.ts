@@ -149,7 +149,7 @@ export class RunningBatch {
         entered.add(index);
         return this.performNoted(index, isLost);
       };
-      return stepOf(ready, perform, () => retell(ready));
+      return stepOf(ready, perform, (stop) => retell(ready, stop));
     });
     const kept = rescue<readonly CallRecord[]>(
       () => journal.recorded?.(steps) ?? recorded(steps, journal),

@@ -25,7 +25,7 @@ const mostGrants = 8;
 export function stepOf(
   ready: Ready,
   perform: (isLost: boolean) => Maybe<CallRecord>,
-  retell?: () => Promise<void>,
+  retell?: Step<CallRecord>["retell"],
 ): Step<CallRecord> {
   const { at, tool, early } = ready;
   const { key, proposed, batch } = at;

@@ -1,3 +1,4 @@
+import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
 
 /**
@@ -20,8 +21,11 @@ export interface Step<Result> {
   readonly mustLast?: true;
   /** True if the step begins no effect of its own: its effects are steps inside it, or began before. A replay does its work even without a record. */
   readonly isOuter?: true;
-  /** For an agent inside a call: runs it again for its events. Called if a replay tells the events of runs inside and the step already has its record. */
-  readonly retell?: () => Promise<void>;
+  /**
+   * For an agent inside a call: runs it again for its events, until it is stopped. Called if a replay tells the events of runs inside and the step has its
+   * record, or may still get it.
+   */
+  readonly retell?: (stop: Interrupt<unknown>) => Promise<void>;
 }
 
 /** The terms of a run for all of its steps. */

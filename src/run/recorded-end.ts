@@ -5,7 +5,7 @@ import { recall } from "../journal/recalled.ts";
 import { endKey } from "../journal/record-form.ts";
 import type { ToolResult } from "../message/message.ts";
 import type { Limits } from "../policy/account/budget.ts";
-import type { Interrupt } from "../util/interrupt.ts";
+import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import { lazy } from "../util/remembered.ts";
 import type { StopReason } from "./end.ts";
 import { errorIn, type KeptEnd, pauseKey } from "./kept-end.ts";
@@ -21,6 +21,8 @@ export interface ReplayOptions {
   readonly host: Pick<Host, "timer">;
   /** Left out for an outermost run. */
   readonly outer?: unknown;
+  /** True for the runs inside that are told again: the runs around them are stopped where they come to the call themselves. */
+  readonly isTelling?: true;
 }
 
 /** The steps of a replayed run: each gives its recorded result. At a step without one, the run ends as it ended then. */
@@ -33,6 +35,12 @@ export class Replay {
   private readonly stop: Interrupt<StopReason> | undefined;
   /** The steps that had a result. */
   private readonly done = new Set<string>();
+  /** The calls whose runs inside are being told again, and their end in place of the end of this run. */
+  private readonly retold = new Map<string, Promise<unknown>>();
+  private readonly telling = lazy(() => {
+    const stop = interrupt<StopReason>();
+    return { stop, replay: new Replay({ ...this.options, isTelling: true }, stop) };
+  });
   private readonly fixedEnd = lazy(() => lastEnd(this.options.journal));
 
   constructor(options: ReplayOptions, stop: Interrupt<StopReason> | undefined) {
@@ -54,15 +62,19 @@ export class Replay {
 
   async step<Result>(step: Step<Result>): Promise<Result> {
     const { key, isOuter = false } = step;
+    if (this.isRetold(key)) return this.telling().replay.step(step);
     const { journal } = this.options;
     if (isOuter) await this.inside(step);
     const isMissing = journal.find !== undefined && journal.find(key) === undefined;
-    if (isMissing && isOuter) return step.run();
+    if (isMissing && isOuter) {
+      await this.allRetold();
+      return step.run();
+    }
     const end = this.end();
     if (isMissing) this.checkHandedOver(key);
     if (end?.stop !== undefined && (this.isStopping || end.open.includes(key))) {
       await this.others();
-      this.options.journal.stopAt?.(key); // the runs around that were stopped here say why
+      this.stopAround(key); // the runs around that were stopped here say why
       this.stopAs(end, end.stop);
     }
     if (isMissing) await this.leave(step);
@@ -91,16 +103,34 @@ export class Replay {
 
   /** Stops the run if it was stopped in a step of a run inside, after those around it. */
   stopAt(key: string): void {
-    this.options.journal.stopAt?.(key);
+    if (this.isRetold(key)) return this.telling().replay.stopAt(key);
+    this.stopAround(key);
     const end = this.end();
     if (end?.stop !== undefined && end.open.includes(key)) this.stopAs(end, end.stop);
+  }
+
+  /** Waits for the runs beside each other: they are stopped together. */
+  private async allRetold(): Promise<void> {
+    while (this.retold.size > 0) await Promise.all(this.retold.values());
+  }
+
+  private stopAround(key: string): void {
+    if (this.options.isTelling !== true) this.options.journal.stopAt?.(key);
+  }
+
+  private isRetold(key: string): boolean {
+    return [...this.retold.keys()].some((call) => key.startsWith(`${call}/`));
   }
 
   /** Tells what happens inside a step, and waits for its record if that may still come. */
   private async inside({ key, retell }: Step<unknown>): Promise<void> {
     const { arrived, find, tellsInside } = this.options.journal;
-    const isTold = tellsInside === true && (arrived !== undefined || find?.(key) !== undefined);
-    await Promise.all([isTold ? retell?.() : undefined, arrived?.(key)]);
+    const mayCome = arrived !== undefined && !this.isFinal;
+    const isTold = tellsInside === true && (mayCome || find?.(key) !== undefined);
+    const told = isTold && retell ? Promise.resolve(this.telling().stop).then(retell) : undefined;
+    const both = Promise.all([told, arrived?.(key)]).finally(() => this.retold.delete(key));
+    if (told !== undefined) this.retold.set(key, both);
+    await both;
   }
 
   /** @throws RunWaits for a step or a question that was left to another process when the run was stopped here */
@@ -114,7 +144,8 @@ export class Replay {
   }
 
   /** The error that a question without an answer ends in, if the run was stopped meanwhile. Undefined if the run waits for it. A run inside that waits asks no question again: only the end for good counts for it. */
-  stoppedAt({ request }: Pick<JournalQuestion, "request">): Error | undefined {
+  stoppedAt({ key, request }: Pick<JournalQuestion, "key" | "request">): Error | undefined {
+    if (this.isRetold(key)) return this.telling().replay.stoppedAt({ key, request });
     const end = this.end();
     if (end?.stop === undefined || (request === insideWaits && !this.isFinal)) return undefined;
     return this.stopAs(end, end.stop);
@@ -153,7 +184,8 @@ export class Replay {
     return end.questions === undefined ? recall(error) : new RunWaits(end.questions);
   }
 
-  private get isFinal(): boolean {
+  /** True once the run has ended for good: no record follows. */
+  get isFinal(): boolean {
     return keptEnd(this.options.journal, endKey) !== undefined;
   }
 

@@ -124,6 +124,8 @@ export interface OpenScope {
   readonly happened: Inside | undefined;
   /** True if a run inside has not ended: nobody knows yet what it did. */
   readonly goesOn: boolean;
+  /** Stops the runs inside. */
+  stop(reason: unknown): void;
   /**
    * Ends the runs that still go on inside, and returns what happened; undefined if nothing did.
    *
@@ -175,6 +177,10 @@ class ScopeOfCall implements OpenScope {
 
   get goesOn(): boolean {
     return this.open > 0;
+  }
+
+  stop(reason: unknown): void {
+    this.made.stop.stop(reason);
   }
 
   close(): Maybe<Inside | undefined> {

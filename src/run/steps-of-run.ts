@@ -94,7 +94,7 @@ export class StepsOfRun implements Journal {
   }
 
   get arrived(): Journal["arrived"] {
-    return this.options.journal.arrived;
+    return this.replay?.isFinal === true ? undefined : this.options.journal.arrived;
   }
 
   stopAt(key: string): void {

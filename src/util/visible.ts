@@ -18,3 +18,10 @@ export function visible(text: string): string {
 export function visibleText(text: string): string {
   return text.replaceAll(hidden, (character) => (needed.test(character) ? character : written(character)));
 }
+
+const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** A text in one line, with what would break it, and all other controls, written out. */
+export function unbroken(text: string): string {
+  return text.replaceAll(breaking, written);
+}

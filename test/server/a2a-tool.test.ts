@@ -1,4 +1,5 @@
 import { serve as listen, type ServerType } from "@hono/node-server";
+import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { a2aTool, type A2aAgent } from "../../src/adapters/a2a/a2a.ts";
@@ -127,6 +128,55 @@ describe("the tool of an agent that speaks A2A", () => {
       expect(texts[0]).toMatch(/^error: .*503/s);
       expect(statuses).toEqual(["cancelled"]);
     });
+  });
+
+  describe("keeps no connection once its time is over", () => {
+    const never = new Promise<Response>(() => undefined);
+    const slow = (): Response =>
+      new Response(
+        new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array([32])) }, { highWaterMark: 0 }),
+      );
+    const card = (url: string): Response =>
+      Response.json({
+        name: "theirs",
+        supportedInterfaces: [{ url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      });
+    const working = { id: "1", contextId: "2", status: { state: "TASK_STATE_WORKING" } };
+    const rpc = async (request: Request): Promise<Response> => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a request of the package's
+      const { method, id } = (await request.json()) as { readonly method: string; readonly id: number };
+      if (method === "CancelTask") return never;
+      return Response.json({
+        jsonrpc: "2.0",
+        id,
+        result: method === "SendMessage" ? { task: working } : working,
+      });
+    };
+
+    it.each<[string, (request: Request) => Response | Promise<Response>]>([
+      ["never sends its card", () => never],
+      ["never ends its card", () => slow()],
+      [
+        "never answers a cancel",
+        (request) => (request.method === "GET" ? card(new URL(request.url).origin) : rpc(request)),
+      ],
+    ])(
+      "to a server that %s",
+      async (_what, answer) => {
+        const left: string[] = [];
+        const url = await at((request) => answer(request));
+        const server = open.at(-1);
+        server?.on("request", ({ socket }: IncomingMessage) => {
+          left.push("open");
+          socket.once("close", () => left.pop());
+        });
+        const { texts } = await resultsOf(url, [{ message: "Hi" }], { timeoutMs: 300 });
+        expect(texts[0]).toMatch(/^error: .*300 ms/s);
+        expect(left).not.toEqual([]);
+        await expect.poll(() => left, { timeout: 10_000 }).toEqual([]); // idle ones are kept for some seconds
+      },
+      20_000,
+    );
   });
 
   it("is not led to another origin: neither by a card nor by a redirect, and its headers stay", async () => {

@@ -53,7 +53,7 @@ async function told(
   { message: text, task: taskId = "" }: Said,
   { messageId, signal }: Telling,
 ): Promise<string | WithFiles<string>> {
-  const client = await connect(agent);
+  const client = await connect(agent, signal);
   const part: A2a.Part = {
     content: { $case: "text", value: text },
     metadata: undefined,
@@ -84,6 +84,9 @@ const configuration: A2a.SendMessageConfiguration = {
   returnImmediately: true,
 };
 
+/** The milliseconds that the cancel of a task may take: nobody waits for it, but its connection would keep the program running. */
+const cancelMs = 2_000;
+
 const stateOf = ({ status }: A2a.Task): number => status?.state ?? 0;
 
 /** The most failed requests in a row: they take some seconds, in which a server can restart. */
@@ -111,7 +114,8 @@ async function atRest(task: A2a.Task, client: A2aClient.Client, signal: AbortSig
     }
     return latest;
   } catch (error) {
-    await client.cancelTask({ tenant: "", id, metadata: undefined }).catch(() => undefined);
+    const stop = AbortSignal.timeout(cancelMs);
+    await client.cancelTask({ tenant: "", id, metadata: undefined }, { signal: stop }).catch(() => undefined);
     throw error;
   }
 }
@@ -120,7 +124,7 @@ const isAtWork = (task: A2a.Task): boolean =>
   stateOf(task) === states.submitted || stateOf(task) === states.working;
 
 /** The client for an agent: the addresses in its card must be at its origin. */
-async function connect({ url, headers }: RemoteAgent): Promise<A2aClient.Client> {
+async function connect({ url, headers }: RemoteAgent, signal: AbortSignal): Promise<A2aClient.Client> {
   const name = "@a2a-js/sdk";
   const library = await importPeer(() => importInstalled<typeof A2aClient>(`${name}/client`), {
     package: name,
@@ -128,7 +132,8 @@ async function connect({ url, headers }: RemoteAgent): Promise<A2aClient.Client>
   });
   const fetchImpl: typeof fetch = (to, init) =>
     boundedFetch(url.origin, headers)(to instanceof Request ? to.url : to, init);
-  const resolver = new library.DefaultAgentCardResolver({ fetchImpl });
+  const fetchCard: typeof fetch = (to, init) => fetchImpl(to, { ...init, signal }); // the package passes no signal here
+  const resolver = new library.DefaultAgentCardResolver({ fetchImpl: fetchCard });
   const card = await resolver.resolve(url.href);
   const offered = Array.isArray(card.supportedInterfaces) ? card.supportedInterfaces : [];
   const own = offered.filter((each) => URL.canParse(each.url) && new URL(each.url).origin === url.origin);

@@ -6,6 +6,8 @@ import { readAnswer } from "../../call/ask.ts";
 import { scopeOf } from "../../run/scope.ts";
 import type { ToolContext } from "../../tool/tool.ts";
 import { asObject, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { untilAborted } from "../../util/interrupt.ts";
+import { oneAfterAnother } from "../one-after-another.ts";
 import { boundedText } from "./remote-call.ts";
 
 /** A question of a server to a person during a call. */
@@ -20,13 +22,26 @@ export type ElicitedAnswer =
   | { readonly action: "accept"; readonly content: Record<string, Field> }
   | { readonly action: "decline" | "cancel" };
 
+/** The most questions of a call that a person is asked: a server could ask without end. */
+const mostQuestions = 10;
+
+/** A call that is under way, with the number of questions that were asked in it. */
+interface AskingCall {
+  readonly tool: string;
+  readonly context: ToolContext;
+  asked: number;
+  /** Aborted at its end: then nobody waits for an answer. */
+  readonly over: AbortController;
+}
+
 /**
  * The calls of a connection that are under way; a question of the server belongs to one of them. The protocol does not say to which one: while several runs
  * have calls under way, nobody can be asked.
  */
 export class Elicitations {
   private readonly server: string;
-  private readonly atWork = new Set<{ readonly tool: string; readonly context: ToolContext }>();
+  private readonly atWork = new Set<AskingCall>();
+  private readonly inTurn = oneAfterAnother();
 
   constructor(server: string) {
     this.server = server;
@@ -34,20 +49,30 @@ export class Elicitations {
 
   /** Counts a call as under way until the returned function is called. */
   begin(tool: string, context: ToolContext): () => void {
-    const call = { tool, context };
+    const call = { tool, context, asked: 0, over: new AbortController() };
     this.atWork.add(call);
-    return () => this.atWork.delete(call);
+    return () => {
+      this.atWork.delete(call);
+      call.over.abort();
+    };
   }
 
-  /** Asks the approver of the run. The fields of the form are the arguments, which the approver may change. */
-  async answer({ message, schema }: Elicited): Promise<ElicitedAnswer> {
+  /** Asks the approver of the run, one question at a time. The fields of the form are the arguments, which the approver may change. */
+  answer(elicited: Elicited): Promise<ElicitedAnswer> {
+    return this.inTurn("", () => this.answerNow(elicited));
+  }
+
+  private async answerNow({ message, schema }: Elicited): Promise<ElicitedAnswer> {
     const runs = new Set([...this.atWork].map(({ context }) => context.run.runId));
     const [call] = this.atWork;
     if (schema === undefined || call === undefined || runs.size > 1) return { action: "cancel" };
     const { approve } = scopeOf(call.context.run);
-    if (approve === undefined) return { action: "cancel" };
+    if (approve === undefined || call.asked === mostQuestions) return { action: "cancel" };
+    call.asked += 1;
     try {
-      const given = await approve(this.requestOf(call, { message, schema }));
+      const request = this.requestOf(call, { message, schema });
+      const asking = (async () => approve(request))();
+      const given = await untilAborted(asking, call.over.signal, () => new Error("the call has ended"));
       const { approved, edited = defaultsOf(schema) } =
         typeof given === "boolean" ? readAnswer({ approved: given }) : readAnswer(given);
       return approved ? { action: "accept", content: contentOf(edited) } : { action: "decline" };
@@ -57,7 +82,7 @@ export class Elicitations {
   }
 
   private requestOf(
-    { tool, context }: { readonly tool: string; readonly context: ToolContext },
+    { tool, context }: Pick<AskingCall, "tool" | "context">,
     { message, schema }: { readonly message: string; readonly schema: JsonObject },
   ): ApprovalRequest {
     const { agent, skill, turn } = context.run;
@@ -65,7 +90,7 @@ export class Elicitations {
     const args = defaultsOf(schema);
     const values = Object.entries(fieldsOf(schema)).map(([path]) => ({
       path,
-      value: args[path] ?? "",
+      value: Object.hasOwn(args, path) ? (args[path] ?? "") : "",
       bound: false,
     }));
     return {

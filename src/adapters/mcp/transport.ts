@@ -10,6 +10,7 @@ import { importInstalled, importPeer } from "../peer.ts";
 import { isJsonObject, toJson } from "../../util/json.ts";
 import { appExtension, appType } from "./apps.ts";
 import type { Elicited, ElicitedAnswer } from "./elicitation.ts";
+import { endCancelled } from "./end-cancelled.ts";
 import { inTime } from "./in-time.ts";
 import { type SigningIn, signingIn } from "./sign-in.ts";
 import type { McpRevision } from "./wanted.ts";
@@ -105,6 +106,7 @@ export async function connectClient(
         client.connect(transport, { timeout: timeoutMs, signal });
       await inTime(connect, { timeoutMs, signal, what: "connecting" });
       receiveWithoutKeys(transport, scrub);
+      if ("finishAuth" in transport) endCancelled(transport);
       if (signIn !== undefined && "finishAuth" in transport) signInAgain(library, transport, signIn);
       return { client, told };
     } catch (error) {

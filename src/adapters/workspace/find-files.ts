@@ -5,6 +5,7 @@ import { globMatcher } from "./patterns.ts";
 import { pageOf } from "./page.ts";
 import { walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";
+import { unbroken } from "../../util/visible.ts";
 
 interface FindArguments {
   readonly glob: string;
@@ -52,7 +53,7 @@ async function found(
   for await (const entry of walking.entries) {
     const shown = entry.type === "folder" ? `${entry.path}/` : entry.path;
     if (!fits(entry.path) && !(glob.endsWith("/") && fits(shown))) continue;
-    if (!page.add(shown)) break;
+    if (!page.add(unbroken(shown))) break;
   }
   return page.text(walking.notes());
 }

@@ -3,6 +3,7 @@ import { fs as files } from "../../tool/capability.ts";
 import type { DirectoryEntry, ReadFiles } from "../../tool/handles.ts";
 import { tool, type Tool } from "../../tool/tool.ts";
 import { count, missing, pathIn, told, type Workspace } from "./workspace.ts";
+import { unbroken } from "../../util/visible.ts";
 
 const page = 200;
 
@@ -45,7 +46,7 @@ async function listed(
   const entries = await told(path, () => fs.list(folder));
   const asked = entries.slice(offset, offset + page);
   const sizes = await Promise.all(asked.map((entry) => sizeOf(entry, posix.join(folder, entry.name), fs)));
-  const lines = asked.map((entry, index) => `${entry.name}${sizes[index] ?? ""}`);
+  const lines = asked.map((entry, index) => `${unbroken(entry.name)}${sizes[index] ?? ""}`);
   const shown = firstOf(lines, workspace.outputChars);
   const left = entries.length - offset - shown.length;
   return [

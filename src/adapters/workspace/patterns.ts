@@ -73,7 +73,7 @@ function globSource(glob: string): string {
   return (glob.match(globToken) ?? [])
     .map((token) => {
       if (token === "**/") return "(?:[^/]+/)*";
-      if (token === "**") return ".*";
+      if (token === "**") return String.raw`[\s\S]*`; // names have line breaks too
       if (token === "*") return "[^/]*";
       if (token === "?") return "[^/]";
       if (token.startsWith("[") && token.length > 2)

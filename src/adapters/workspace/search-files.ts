@@ -7,6 +7,7 @@ import { pageOf, type Page } from "./page.ts";
 import { finderOf, type Finder, globMatcher } from "./patterns.ts";
 import { walk } from "./walk.ts";
 import { count, missing, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
+import { unbroken } from "../../util/visible.ts";
 
 /** The most bytes that a search reads. */
 const mostBytes = 500_000_000;
@@ -105,7 +106,7 @@ async function searchFile(search: Search, path: string): Promise<boolean> {
   let hasRoom = true;
   const visited = await eachLine({ path: place, bytes, fs }, (line) => {
     const at = find(line.text);
-    if (at >= 0) hasRoom = page.add(`${path}:${line.number}: ${partOf(line, at)}`);
+    if (at >= 0) hasRoom = page.add(`${unbroken(path)}:${line.number}: ${partOf(line, at)}`);
     else if (line.leftOut > 0) search.long += 1;
     return hasRoom;
   });

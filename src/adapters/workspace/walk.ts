@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { ReadFiles } from "../../tool/handles.ts";
 import { count, pathIn, shownPath, told, type Workspace } from "./workspace.ts";
+import { unbroken } from "../../util/visible.ts";
 
 /** A file that was found on a walk. */
 export interface Found {
@@ -40,7 +41,7 @@ export function walk(workspace: Workspace, start: string, fs: Pick<ReadFiles, "l
       const path = posix.join(folder, name);
       yield { path, type };
       if (type !== "folder") continue;
-      if (workspace.skip.has(name)) skipped.add(path);
+      if (workspace.skip.has(name)) skipped.add(unbroken(path));
       else if (depth < maxDepth) yield* entriesOf(path, depth + 1);
       else unread += 1;
     }

@@ -1,6 +1,7 @@
 import type { Inside } from "../../run/inside.ts";
 import { openCallScope, type OpenScope } from "../../run/scope.ts";
 import { openCall } from "../../run/around.ts";
+import { RunWaits } from "../../run/waits.ts";
 import type { Gate } from "../../run/gate.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Frame } from "../../run/frame.ts";
@@ -39,6 +40,8 @@ export interface Ran {
   readonly result?: RunResult<unknown>;
   readonly thrown?: { readonly error: unknown };
   readonly inside?: Inside;
+  /** The error of a journal that failed inside: the composition ends by it. */
+  readonly lost?: { readonly error: unknown };
 }
 
 /** One run of a composition, as its course sees it. */
@@ -52,7 +55,7 @@ export interface CompositeRun {
   /**
    * Runs a member until it ends or is stopped; `book` tells and counts what happened.
    *
-   * @throws only the error of a journal that failed inside, and RunWaits with what happened
+   * @throws only RunWaits with what happened
    */
   perform(job: Job, stop: Interrupt<StopReason>): Promise<Ran>;
   /** Counts what happened inside a place, without telling it. */
@@ -113,7 +116,7 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
       (result) => ({ result }),
       (error: unknown) => ({ thrown: { error } }),
     );
-    return { ...ended, inside: await opened.close() };
+    return { ...ended, ...(await closePlace(opened)) };
   }
   function book(callId: string, inside: Inside | undefined): void {
     for (const delegation of inside?.delegations ?? [])
@@ -139,6 +142,16 @@ export function compositeRun(given: CompositeRunOptions, { tell, forward, stop }
     spend: (spending) => own.spend(restored(spending)),
     soFar: () => ({ usage, ledger, acts, label }),
   };
+}
+
+/** Closes a place, and gives what happened there, also where a journal failed. @throws only RunWaits with what happened */
+export async function closePlace(opened: OpenScope): Promise<Pick<Ran, "inside" | "lost">> {
+  try {
+    return { inside: await opened.close() };
+  } catch (error) {
+    if (error instanceof RunWaits) throw error;
+    return { inside: opened.happened, lost: { error } };
+  }
 }
 
 /** The gate of a composition, which calls no tools: it is for the runs inside. */

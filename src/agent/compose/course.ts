@@ -2,11 +2,12 @@ import { messageOf, WritError } from "../../error/writ-error.ts";
 import type { Outcome } from "../../event/outcome.ts";
 import { fatalOf } from "../../call/call.ts";
 import { exhausted, failed, type End, type StopReason } from "../../run/end.ts";
+import type { OpenScope } from "../../run/scope.ts";
 import { RunWaits } from "../../run/waits.ts";
 import type { CallScope } from "../../tool/call-scope.ts";
 import { type Interrupt, untilStopped } from "../../util/interrupt.ts";
 import type { Maybe } from "../../util/maybe.ts";
-import type { CompositeRun, Job, Ran } from "./composite-run.ts";
+import { closePlace, type CompositeRun, type Job, type Ran } from "./composite-run.ts";
 import type { Member } from "./members.ts";
 
 /**
@@ -39,6 +40,7 @@ export async function runMember(job: Job, run: CompositeRun): Promise<unknown> {
   throwIfStopped(run.stop);
   const ran = await countedIfLeft(run, () => run.perform(job, run.stop));
   run.book(job.place, ran.inside);
+  if (ran.lost !== undefined) throw ran.lost.error;
   return outputOf(ran, job, run.name);
 }
 
@@ -50,6 +52,13 @@ async function countedIfLeft<Value>(run: CompositeRun, ending: () => Maybe<Value
     if (error instanceof RunWaits) error.inside.forEach((inside) => run.count(inside));
     throw error;
   }
+}
+
+/** Closes a place, and books what happened there. @throws RunWaits; the error of a journal that failed inside */
+async function bookClosed(opened: OpenScope, place: string, run: CompositeRun): Promise<void> {
+  const { inside, lost } = await countedIfLeft(run, () => closePlace(opened));
+  run.book(place, inside);
+  if (lost !== undefined) throw lost.error;
 }
 
 /** A question to the author's code. */
@@ -76,7 +85,7 @@ export async function askAuthor<Value>(
   } catch (error) {
     throw authorFailed(error, { name: run.name, function: name });
   } finally {
-    run.book(place, await countedIfLeft(run, () => opened.close()));
+    await bookClosed(opened, place, run);
   }
 }
 

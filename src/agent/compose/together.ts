@@ -53,6 +53,7 @@ export async function together(group: Group, run: CompositeRun): Promise<readonl
   const settle = async (): Promise<GroupRecord> => {
     const ended = await runAll(jobs, group, run);
     live.ran = ended.ran;
+    if (ended.lost !== undefined) throw ended.lost.error;
     return settled(ended, group, run);
   };
   const key = `settled${suffix}`;
@@ -88,6 +89,8 @@ interface Ended {
   readonly decided?: number;
   /** The member whose end came last. */
   readonly last: number;
+  /** The error of a journal that failed in one of them. */
+  readonly lost?: { readonly error: unknown };
 }
 
 async function runAll(
@@ -103,15 +106,18 @@ async function runAll(
   let decided: number | undefined;
   let last = 0;
   const waiting: RunWaits[] = [];
-  let hasLostJournal = false;
+  let lost: Ended["lost"];
+  let isWaiting = false;
   async function one(job: Job, index: number): Promise<void> {
     const leave = await turns.enter(undefined);
     ran[index] = {};
     try {
-      if (stop.reason !== undefined || hasLostJournal) return;
+      if (stop.reason !== undefined || lost !== undefined || isWaiting) return; // those that have begun end, and are recorded if they can be
       const ended = await run.perform(job, stop);
       ran[index] = ended;
       last = index;
+      lost ??= ended.lost;
+      if (ended.lost !== undefined) return;
       const answered = ended.result?.outcome.type === "answered";
       if (ended.thrown !== undefined) await StepsOfRun.of(run.journal)?.replay?.others(); // no record says what it cancelled
       if (stop.reason === undefined && answered === (until === "answer")) {
@@ -120,7 +126,7 @@ async function runAll(
         stop.stop({ type: "cancelled", reason });
       }
     } catch (error) {
-      hasLostJournal = true; // runs that have begun end, and are recorded if they can be; no other begins
+      isWaiting = true;
       if (!(error instanceof RunWaits)) throw error;
       ran[index] = { inside: error.inside[0] };
       waiting[index] = error;
@@ -133,6 +139,7 @@ async function runAll(
   } finally {
     unlink();
   }
+  if (lost !== undefined) return { ran, last, lost };
   if (decided === undefined && waiting.length > 0) {
     ran.forEach(({ inside }) => run.count(inside)); // told when the run goes on
     throw waiting.reduce((all, each) => all.and(each));
@@ -166,6 +173,7 @@ async function replay(
     if (one !== null && !counts.has(index)) run.spend(one.spending);
   });
   const again = jobs.filter((_job, index) => counts.has(index));
-  const { ran } = await runAll(again, { ...group, until: "failure" }, run);
+  const { ran, lost } = await runAll(again, { ...group, until: "failure" }, run);
+  if (lost !== undefined) throw lost.error;
   return jobs.map((job) => ran[again.indexOf(job)] ?? {});
 }
