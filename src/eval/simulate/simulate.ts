@@ -7,6 +7,7 @@ import { kindOf } from "../../util/shape.ts";
 import { allFaults, Drawing } from "./draw.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import { runtimeInvariants } from "./invariants.ts";
+import { checkedElsewhere } from "./known-names.ts";
 import { checkSimulate, type SimulationOptions } from "./options.ts";
 import { play } from "./play.ts";
 import { replayFaults } from "./replayed.ts";
@@ -170,8 +171,7 @@ async function verdictOn<State>(
     else if (said !== undefined) throw unclear(subject.name, `invariants["${invariant}"]`, said);
   }
   if (isReplayed && world.isDurable)
-    for (const message of await replayFaults(evidence, stage))
-      world.fault("a replay tells the same", message);
+    for (const message of await replayFaults(evidence, stage)) world.fault(checkedElsewhere.replay, message);
   return { fault: world.faults[0], trace, evidence };
 }
 
@@ -229,7 +229,7 @@ function unplayed(left: Iterable<Deviation>, schedule: Schedule): Fault | undefi
   });
   if (shown.length === 0) return undefined;
   const message = `${shown.join("; ")}. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
-  return { invariant: "the schedule is played", message };
+  return { invariant: checkedElsewhere.schedule, message };
 }
 
 function failureOf<State>(
