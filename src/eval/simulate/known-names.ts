@@ -7,6 +7,7 @@ export const checkedElsewhere = {
   replay: "a replay tells the same",
   standIns: "the stand-ins work",
   schedule: "the schedule is played",
+  seed: "the seed plays the same again",
 } as const;
 
 /** The beginning of the names under which a script calls, on purpose, a tool that is not there. */

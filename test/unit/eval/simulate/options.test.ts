@@ -42,6 +42,7 @@ it.each([
   "a replay tells the same",
   "the stand-ins work",
   "the schedule is played",
+  "the seed plays the same again",
 ])("refuses an invariant that is called as one of the runtime's own: %s", async (name) => {
   expect(await messageOf({ invariants: { [name]: () => true } })).toContain(
     `\`invariants\` has "${name}", which is the name of one of the runtime's own`,
