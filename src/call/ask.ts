@@ -168,7 +168,8 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
       };
     const other = Object.keys(answer).find((field) => !answerFields.includes(field)); // may be an edit under a wrong name
     if (other !== undefined) {
-      const near = fieldMeant(other, answerFields, answer) || `; known are ${answerFields.join(", ")}`;
+      const near =
+        fieldMeant(other, { known: answerFields, given: answer }) || `; known are ${answerFields.join(", ")}`;
       return { approved: false, reason: `the answer has the unknown field ${JSON.stringify(other)}${near}` };
     }
     const also = answeredAlong(answer, behind);

@@ -3,11 +3,12 @@ import { loadAgents } from "./load-agent.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { toldToEnd } from "./interrupts.ts";
 import { countOf, wordOf } from "./options.ts";
-import { jsonLine, oneLine, processOutput } from "./output.ts";
-import { knownStore, openPlace, type StoreFlags } from "./run-store.ts";
+import { jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
+import { knownStore, nameOfStore, openPlace, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
 import type { RunStore } from "../durable/run-store.ts";
 import { openStatuses } from "../durable/run-store.ts";
 import { pagedRuns } from "../durable/paged-runs.ts";
@@ -73,7 +74,7 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
   const agents = await loadAgents(files);
   await using place = await openPlace(flags);
   const { store, sessions } = place;
-  const onEvent = flags.json === true ? tellJson : tell;
+  const onEvent = flags.json === true ? tellJson : teller(flags);
   const worker = durableRuns({ store, sessions, agents, onEvent, ...acceptedParts(flags) }).work({
     concurrency,
   });
@@ -86,13 +87,26 @@ export async function work(files: readonly string[], flags: WorkFlags): Promise<
 }
 
 /** Prints a line when a run goes on, and when it ends. */
-function tell({ runId, agent, parentRunId, ...event }: AgentEvent): void {
-  if (parentRunId !== undefined) return;
-  const { progress, style } = processOutput;
-  const about = oneLine(`${runId} (${agent})`);
-  if (event.type === "run-start") progress(`${style("dim", `${about} goes on`)}\n`);
-  if (event.type === "run-end")
-    progress(`${about} ${event.outcome.type === "suspended" ? "waits" : event.outcome.type}\n`);
+function teller(flags: StoreFlags): (event: AgentEvent) => void {
+  const where = flags.store === undefined ? "" : ` --store ${shellWord(nameOfStore(flags))}`;
+  return ({ runId, agent, parentRunId, ...event }) => {
+    if (parentRunId !== undefined) return;
+    const { progress, style } = processOutput;
+    const about = oneLine(`${runId} (${agent})`);
+    if (event.type === "run-start") progress(`${style("dim", `${about} goes on`)}\n`);
+    if (event.type !== "run-end") return;
+    const { outcome } = event;
+    progress(`${about} ${outcome.type === "suspended" ? "waits" : outcome.type}${reasonText(outcome)}\n`);
+    if (outcome.type === "failed")
+      progress(
+        `  ${style("dim", `To look at it: writ runs show ${printable(shellWord(runId))}${printable(where)}`)}\n`,
+      );
+  };
+}
+
+/** The code and the message of an outcome that has them. */
+function reasonText(outcome: Outcome): string {
+  return "code" in outcome ? `: error[${outcome.code}] ${oneLine(outcome.message, 500)}` : "";
 }
 
 function tellJson(event: AgentEvent): void {

@@ -108,6 +108,11 @@ export interface Driver {
    */
   visibleText?(turn: TurnInput): (piece: string) => string;
   /**
+   * Follows a reply whose answer has a frame, in place of `visibleText`: returns what each piece adds to the answer, exactly as it is there. The rest of an
+   * answer is told at its end.
+   */
+  answerText?(turn: TurnInput): (piece: string) => string;
+  /**
    * The answer so far, from the readable part of a JSON reply; undefined while there is none. Left out by a driver whose replies
    * are not JSON.
    */

@@ -1,6 +1,7 @@
 import type { ResultMessage, ToolCall } from "../message/message.ts";
 import { isJsonObject, type JsonObject, visibleJson } from "../util/json.ts";
 import { lenientObject } from "../util/lenient-json.ts";
+import { framedAnswer } from "./framed-answer.ts";
 import type { JsonSettings } from "./json-settings.ts";
 import {
   protocolGrammar,
@@ -16,7 +17,8 @@ import { asChat, inWords, resend } from "./text-chat.ts";
 import type { TextProtocol, TextReading } from "./text-protocol.ts";
 
 /** The dialect `action`: one object per reply, a call or the answer. */
-export function actionProtocol({ show, resultRole, maxRetries, ...bounds }: JsonSettings): TextProtocol {
+export function actionProtocol(settings: JsonSettings): TextProtocol {
+  const { show, resultRole, maxRetries, ...bounds } = settings;
   return {
     name: "json",
     maxRetries,
@@ -36,6 +38,7 @@ export function actionProtocol({ show, resultRole, maxRetries, ...bounds }: Json
     },
     read: (text) => readProtocol(text, bounds),
     feedback: resend("Send it again as exactly one JSON object and nothing else."),
+    answerText: framedAnswer(settings),
     partialAnswer(partial) {
       const final = isJsonObject(partial) ? partial["final"] : undefined;
       return isJsonObject(final) ? final["content"] : undefined;

@@ -71,7 +71,14 @@ import { withoutThinking } from "./thinking.ts";
  */
 export function textDriver(protocol: TextProtocol): Driver {
   checkArguments("textDriver()", { protocol }, { protocol: someProtocol });
-  const { name, maxRetries = defaultRetries, plainResults, plainAnswers, partialAnswer } = protocol;
+  const {
+    name,
+    maxRetries = defaultRetries,
+    plainResults,
+    plainAnswers,
+    answerText,
+    partialAnswer,
+  } = protocol;
   checkOptions("textDriver()", { maxRetries });
   const formatOf = shapeFormat(protocol.format ?? {});
   return {
@@ -102,6 +109,7 @@ export function textDriver(protocol: TextProtocol): Driver {
     },
     ...(plainResults === undefined ? {} : { plainResults }),
     ...(plainAnswers === undefined ? {} : { visibleText: ({ allowed }) => visibleText(wordsOf(allowed)) }),
+    ...(answerText === undefined ? {} : { answerText }),
     ...(partialAnswer === undefined ? {} : { partialAnswer }),
   };
 }
@@ -127,6 +135,7 @@ const protocolFields: { readonly [Field in keyof Required<TextProtocol>]: Shape<
   cut: anything,
   question: optional(callable),
   plainAnswers: anything,
+  answerText: optional(callable),
   partialAnswer: optional(callable),
   plainResults: anything,
 };

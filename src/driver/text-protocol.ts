@@ -111,6 +111,11 @@ export interface TextProtocol {
   question?(turn: TurnInput): TextQuestion | undefined;
   /** True if an answer is plain text, so that it can be shown while it is written. */
   readonly plainAnswers?: true;
+  /**
+   * Follows a reply whose answer has a frame: returns what each piece of the reply adds to the answer. The rest of it is told at its end. Left out if answers
+   * are plain text, or if they are not told as text.
+   */
+  readonly answerText?: (turn: TurnInput) => (piece: string) => string;
   /** The answer so far, from the readable part of a JSON reply; undefined while there is none. */
   readonly partialAnswer?: (partial: Json) => Json | undefined;
   /** True if results are shown without the mark of untrusted ones: it would not fit the notation. */

@@ -52,7 +52,7 @@ export const durableShapes: Readonly<Record<keyof DurableOptions, Shape<unknown>
     ),
   ),
 };
-const optionsShape = closed(durableShapes);
+const optionsShape = closed(durableShapes, { owner: "durable" });
 
 /** Checks the options of the named function, which may have others as well. @throws WritError `definition-invalid` */
 export function checkDurable(

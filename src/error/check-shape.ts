@@ -1,7 +1,7 @@
 import { asSentence } from "../util/as-sentence.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { type Fitting, fits, misfitText, object, type Shape, shapeOf, shownValue } from "../util/shape.ts";
-import { fieldMeant } from "./other-words.ts";
+import { type Asking, fieldMeant } from "./other-words.ts";
 import { WritError } from "./writ-error.ts";
 
 /** Holds what an author gave against a shape. @throws WritError `definition-invalid` that names the field, what it must be and what is there */
@@ -42,10 +42,16 @@ export function checkCount(count: number, where: string): void {
   checkShape(where, count, fromOne);
 }
 
-/** An object with these fields and no others. It may have those of `taken` too, which nobody is told of. */
+/** The other sides of an object with a closed list of fields. */
+interface ClosedAbout extends Pick<Asking, "owner"> {
+  /** Fields that it may have too, which nobody is told of. */
+  readonly taken?: readonly string[];
+}
+
+/** An object with these fields and no others. The owner decides the meaning of words of other libraries. */
 export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>>(
   fields: Of,
-  taken: readonly string[] = [],
+  { taken = [], ...asked }: ClosedAbout = {},
 ): Shape<{ readonly [Name in keyof Of]: Fitting<Of[Name]> }> {
   const { wanted, misfit } = object(fields);
   return {
@@ -58,7 +64,7 @@ export function closed<const Of extends Readonly<Record<string, Shape<unknown>>>
       );
       if (other === undefined || typeof value !== "object" || Array.isArray(value)) return misfit(value);
       const known = Object.keys(fields);
-      const near = fieldMeant(other, known, value) || `; known are ${known.join(", ")}`;
+      const near = fieldMeant(other, { ...asked, known, given: value }) || `; known are ${known.join(", ")}`;
       return { path: "", reason: `has the unknown field ${JSON.stringify(other)}${near}` };
     },
   };

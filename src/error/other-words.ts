@@ -52,8 +52,14 @@ const ofFields: Words = {
   "onEvent: telemetry()": "telemetry experimentaltelemetry tracing",
 };
 
-/** The words that mean something else for an agent, or for one run, and those that belong elsewhere. */
-const ofOwner: Readonly<Record<"agent" | "run" | "other", Words>> = {
+/** The words of any other object that belong elsewhere. */
+const elsewhere: Words = { [`agent({ ${asking} })`]: approvals };
+
+const listenWith = (option: string): string =>
+  `npx writ serve --${option}\` on the command line, or \`createServer(getRequestListener(server.fetch)).listen({ ${option} })`;
+
+/** The words that mean something else for an agent, one run, a server or durable runs. */
+const ofOwner: Readonly<Record<"agent" | "run" | "server" | "durable" | "other", Words>> = {
   agent: {
     [asking]: approvals,
     "run(input, { tools })": "activetools",
@@ -68,7 +74,12 @@ const ofOwner: Readonly<Record<"agent" | "run" | "other", Words>> = {
       "memory configurable sessionid threadid thread conversationid previousresponseid",
     "agent.stream(input)": "stream streammode",
   },
-  other: { [`agent({ ${asking} })`]: approvals },
+  server: { [listenWith("port")]: "port listen", [listenWith("host")]: "host hostname", ...elsewhere },
+  durable: {
+    "durableRuns(options).work({ concurrency })": "concurrency maxconcurrency workers work",
+    ...elsewhere,
+  },
+  other: elsewhere,
 };
 
 /** An object with a field that it does not know. */
@@ -102,10 +113,10 @@ export function isThere(write: string, given: unknown): boolean {
 }
 
 /** `; write … in its place` for a field of another library, `; did you mean …?` for a misspelt one; empty for any other. */
-export function fieldMeant(field: string, known: readonly string[], given?: unknown): string {
-  const write = otherWord(field, { known, given });
-  if (write === undefined) return didYouMean(field, known);
-  return isThere(write, given)
+export function fieldMeant(field: string, asking: Asking): string {
+  const write = otherWord(field, asking);
+  if (write === undefined) return didYouMean(field, asking.known);
+  return isThere(write, asking.given)
     ? `; leave it out: \`${write}\` is there`
     : `; write \`${write}\` in its place`;
 }

@@ -10,14 +10,14 @@ import { firstMessages, remarkOf } from "./prompt.ts";
 import { readFacts, type ReadFacts } from "./read-facts.ts";
 import { readRecords } from "./read-records.ts";
 import { recordsInside } from "./records-inside.ts";
-import type { InspectedCall, InspectedInside, InspectedRun, InspectedTurn } from "./view.ts";
+import type { InspectedCall, InspectedInside, InspectedRun, InspectedTurn, SentMessage } from "./view.ts";
 
 /** Makes the view of one run. */
 export function inspectRun(known: KnownRun): InspectedRun {
   const { run, records, questions, manifest, instructions, places, notes = [], now } = known;
   const read = readRecords(records);
   const facts = known.facts === undefined ? undefined : readFacts(known.facts);
-  const messages = firstMessages(run.input, instructions);
+  const messages: SentMessage[] = firstMessages(run.input, instructions);
   const from = read.begunAt ?? run.begunAt; // a fork has the times of its run until its turn
   const making: Making = {
     prefix: "",

@@ -13,7 +13,7 @@ import { firstMessages, messagesOf } from "./prompt.ts";
 import type { ReadFacts, TurnFacts } from "./read-facts.ts";
 import { type ReadRecords, readRecords } from "./read-records.ts";
 import { agentIn, type RecordsInside, recordsInside } from "./records-inside.ts";
-import type { InspectedCall, InspectedInside, InspectedTurn, ModelSpan, PromptMessage } from "./view.ts";
+import type { InspectedCall, InspectedInside, InspectedTurn, ModelSpan, SentMessage } from "./view.ts";
 
 /** The parts from which the turns of a run, or of a run inside it, are made. */
 export interface Making {
@@ -24,7 +24,7 @@ export interface Making {
   readonly facts?: ReadFacts | undefined;
   readonly tools: ReadonlyMap<string, ToolManifest>;
   readonly questions: readonly WaitingQuestion[];
-  readonly messages: PromptMessage[];
+  readonly messages: SentMessage[];
   /** The input of the run. Undefined for a run inside whose input is in no record. */
   readonly input: Json | undefined;
   readonly isOver: boolean;
@@ -137,7 +137,7 @@ function runInside(
   const read = readRecords(records);
   const begunAt = read.begunAt ?? around.begunAt;
   const inside = recordsInside(records);
-  const messages = around.input === undefined ? [] : firstMessages(around.input, undefined);
+  const messages: SentMessage[] = around.input === undefined ? [] : firstMessages(around.input, undefined);
   const making: Making = { ...around, begunAt, read, inside, tools: new Map(), messages, dropped: 0 };
   const turns = inspectTurns(making);
   const steps = inspectSteps(making);

@@ -2,7 +2,7 @@ import type { Fact } from "../event/event.ts";
 import { labelOf, type ReplyMessage, textOf, callsOf } from "../message/message.ts";
 import type { Json } from "../util/json.ts";
 import { bounded } from "./bounded.ts";
-import type { InspectedCall, PromptMessage } from "./view.ts";
+import type { InspectedCall, PromptMessage, SentMessage } from "./view.ts";
 
 /** The message that a run began with, after the instructions if they are known. */
 export function firstMessages(input: Json, instructions: string | undefined): PromptMessage[] {
@@ -16,14 +16,11 @@ export function messagesOf(
   turn: number,
   message: ReplyMessage | undefined,
   calls: readonly InspectedCall[],
-): readonly PromptMessage[] {
+): readonly SentMessage[] {
   const reply = message === undefined ? [] : [{ ...replyMessage(message), turn }];
-  const results = calls.flatMap((call): readonly PromptMessage[] => {
-    if (call.result === undefined) return [];
-    const { tool: name, status, label } = call;
-    const about = { ...(status === undefined ? {} : { status }), ...(label === undefined ? {} : { label }) };
-    return [{ role: "tool", turn, name, text: call.result.text, ...about }];
-  });
+  const results = calls.flatMap(({ key, result }): readonly SentMessage[] =>
+    result === undefined ? [] : [{ role: "tool", call: key }],
+  );
   return [...reply, ...results];
 }
 

@@ -53,7 +53,7 @@ export interface InspectedRun {
   /** The runs that are its steps; empty if it is not a composition. */
   readonly inside: readonly InspectedInside[];
   /** All messages of the run, in order; a turn has the number of messages in its prompt. */
-  readonly messages: readonly PromptMessage[];
+  readonly messages: readonly SentMessage[];
   readonly budgets: readonly InspectedBudget[];
   /** The capabilities that the agent grants its tools, if its program is there. */
   readonly grants?: readonly string[];
@@ -100,7 +100,7 @@ export interface InspectedInside {
   readonly turns: readonly InspectedTurn[];
   readonly inside: readonly InspectedInside[];
   /** Its messages in order, without instructions. Its input comes first if it is known: an argument of the call around it, or the value before the step. */
-  readonly messages: readonly PromptMessage[];
+  readonly messages: readonly SentMessage[];
 }
 
 /** The question to the model, as recorded. */
@@ -254,6 +254,9 @@ export interface PromptMessage {
   readonly status?: ResultStatus;
   readonly label?: Label;
 }
+
+/** A message as a page gets it: of a result the key of its call, which has the text. `conversationsIn` puts both together. */
+export type SentMessage = PromptMessage | { readonly role: "tool"; readonly call: string };
 
 /** A bound of the run, with its use. */
 export interface InspectedBudget {

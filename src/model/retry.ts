@@ -59,7 +59,7 @@ export function checkedRetry(retry: RetryPace | false, where: string): RetryPace
   const fault = paceFault(retry);
   const unknown = Object.keys(retry).find((field) => !paceFields.includes(field));
   if (unknown !== undefined) {
-    const reason = `there is no \`retry.${unknown}\`${fieldMeant(unknown, paceFields, retry) || `: ${paceFields.join(", ")}`}`;
+    const reason = `there is no \`retry.${unknown}\`${fieldMeant(unknown, { known: paceFields, given: retry }) || `: ${paceFields.join(", ")}`}`;
     throw new WritError("definition-invalid", { where, reason: asSentence(reason) });
   }
   if (fault === undefined) return retry;

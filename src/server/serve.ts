@@ -66,7 +66,7 @@ export interface Server extends AsyncDisposable {
 }
 
 const names = optional(list(string, "a list of names"));
-const shape = closed({
+const fields = {
   ...servingShapes,
   principals: optional(anything),
   mcp: optional(anything),
@@ -81,7 +81,8 @@ const shape = closed({
       streams: optional(fromOne),
     }),
   ),
-});
+};
+const shape = closed(fields, { owner: "server" });
 
 /**
  * Serves agents over HTTP, with durable runs: requests start, follow, answer and cancel them, and they go on whether or not anybody

@@ -406,7 +406,7 @@ export const madeFields: readonly string[] = Object.keys({
   isAgent: true,
   types: true,
 } satisfies Record<Exclude<keyof TypedTool<never, never>, keyof typeof toolFields>, true>);
-const shape = closed(toolFields, madeFields);
+const shape = closed(toolFields, { taken: madeFields });
 
 /** Checks the words of other libraries for what is not there: some are fields here too. @throws WritError `definition-invalid` with the name of the field here */
 function checkWords(given: Readonly<Record<string, unknown>>): void {

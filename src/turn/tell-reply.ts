@@ -62,10 +62,11 @@ export function teller(driver: Driver, input: TurnInput, telling: Telling): Tell
 const asItIs = (text: string): string => text;
 
 /**
- * The part of a reply's text that can be shown, without the blanks around it, which are not part of an
+ * The part of a reply's text that can be shown: the text in its frame, or the text without the blanks around it, which are not part of an
  * answer.
  */
 function shownBy(driver: Driver, input: TurnInput): ((text: string) => string) | undefined {
+  if (driver.answerText !== undefined) return driver.answerText(input);
   const visible = driver.visibleText?.(input);
   if (visible === undefined) return undefined;
   let held = "";

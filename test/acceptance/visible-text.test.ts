@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agent } from "../../src/index.ts";
-import type { DriverName } from "../../src/drivers.ts";
+import { type Driver, type DriverName, jsonDriver } from "../../src/drivers.ts";
 import type { Delta } from "../../src/models.ts";
 import { fakeTool } from "../../src/testing.ts";
 
@@ -11,6 +11,14 @@ function speaking(replies: readonly string[]): () => AsyncIterable<Delta> {
     for (const text of replies[next++] ?? "") yield { type: "text-delta", text };
     yield { type: "end", finishReason: "stop" };
   };
+}
+
+/** The pieces in which an answer was told. */
+async function piecesOf(driver: DriverName | Driver, reply: string): Promise<readonly string[]> {
+  const asked = agent({ name: "a", model: speaking([reply]), driver, tools: [fakeTool("note", "kept")] });
+  const pieces: string[] = [];
+  for await (const event of asked.stream("Go.")) if (event.type === "text-delta") pieces.push(event.text);
+  return pieces;
 }
 
 async function shownBy(driver: DriverName, replies: readonly string[]): Promise<readonly string[]> {
@@ -35,10 +43,32 @@ describe("an answer of a driver that calls in text", () => {
     expect(await shownBy(driver, [call, "All of it is kept."])).toEqual(["", "All of it is kept."]);
   });
 
-  it.each<DriverName>(["json", "react"])("is not shown where it stands in a frame: %s", async (driver) => {
-    const answer =
-      driver === "json" ? '{"final": {"content": "ok"}}' : '{"type": "final_answer", "answer": "ok"}';
-    expect(await shownBy(driver, [answer])).toEqual([""]);
+  it("is not shown before its end where it stands in a frame: react", async () => {
+    expect(await shownBy("react", ['{"type": "final_answer", "answer": "ok"}'])).toEqual([""]);
+  });
+
+  it("is shown while it is written where it stands in the frame of json, behind a thought too", async () => {
+    for (const [reply, pieces] of [
+      ['{"final": {"content": "a \\"b\\"\\n\\ud83d\\ude00 "}}', ["a", " ", '"', "b", '"', "\n", "😀", " "]],
+      ['{"thought": "\\"final\\"", "final": {"content": "ok"}}', ["o", "k"]],
+    ] as const)
+      expect(await piecesOf("json", reply)).toEqual(pieces);
+  });
+
+  it.each([
+    ["a value that is no text", '{"final": {"content": {"sum": 8}}}', '{"sum":8}'],
+    ["fields in another order", '{"final": {"sure": true, "content": "ok"}}', "ok"],
+  ])("is shown at its end where json has %s", async (_what, reply, said) => {
+    expect(await piecesOf("json", reply)).toEqual([said]);
+  });
+
+  it("is shown at its end by a lenient json, which may find something else in a reply with a fault", async () => {
+    const faulty = 'So: {"final": {"content": "not yet"}} {"final": {"content": "ok"}}';
+    const lenient = jsonDriver({ mode: "lenient" });
+    for (const reply of ['{"final": {"content": "ok"}}', faulty]) {
+      const answered = agent({ name: "a", model: () => reply, driver: lenient });
+      expect(await piecesOf(lenient, reply)).toEqual([(await answered.run("Go.")).output]);
+    }
   });
 
   it("is shown as it is written where nothing in it is a call: native", async () => {

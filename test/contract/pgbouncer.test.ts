@@ -103,6 +103,31 @@ describe.skipIf(pgBouncerMissing() !== undefined)("through PgBouncer", () => {
     return store;
   }
 
+  it("an index that a new version adds is built in both modes, and leaves no lock", async () => {
+    const drops = [
+      ["runs_of_agent", () => runs(inSessionMode.url, "added").list()],
+      [
+        "session_runs_run",
+        () =>
+          sessions("added")
+            .read("s", { lastRuns: 1 })
+            .catch(() => undefined),
+      ], // there is no such session
+    ] as const;
+    for (const [index, use] of drops) {
+      await use();
+      await admin.query(`DROP INDEX added.${index}`);
+      await Promise.all([use(), use(), use()]);
+      const { rows } = await admin.query(
+        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)",
+        [`added.${index}`],
+      );
+      expect(rows).toEqual([{ indisvalid: true }]);
+    }
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await expect.poll(locks).toEqual([]);
+  });
+
   it("accounts in transaction mode count every change of several at once", async () => {
     const stores = [1, 2].map(() => postgresAccounts(inTransactionMode.url, { schema: "accounts" }));
     opened.push(...stores);

@@ -400,6 +400,26 @@ describe("writ work", () => {
     );
     expect((await writ(["runs", "list"])).stdout).toMatch(/^r {2}answered/);
   });
+
+  it("says with which code and message a run failed, and how to look at it", async () => {
+    project.file(
+      "broken.ts",
+      `import { agent } from "writ";
+export default agent({ name: "broken", model: () => { throw new Error("no such deployment"); } });
+`,
+    );
+    const runs = sqliteRuns(join(project.folder, store));
+    await runs.begin({ id: "r 1", agent: "broken", input: "Hi", options: {}, protocol: 1 });
+    runs.close();
+    const { stderr } = await writ(["work", "broken.ts"], {
+      meanwhile: (child) =>
+        child.stderr?.on("data", (text: string) => {
+          if (text.includes("runs show")) child.kill("SIGTERM");
+        }),
+    });
+    expect(stderr).toMatch(/^r 1 \(broken\) failed: error\[provider-failed\] .*no such deployment/m);
+    expect(stderr).toContain(`writ runs show 'r 1' --store ${store}\n`);
+  });
 });
 
 describe("writ runs check", () => {

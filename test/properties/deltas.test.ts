@@ -246,6 +246,55 @@ describe("a reply in pieces", () => {
   );
 });
 
+describe("the answer of a reply in the frame of json", () => {
+  const units = fc.constantFrom(
+    ...'a|"|\\|\n|😀|\ud83d|\ude00|\u2028|{|}| |</think>|<tool_call>|`'.split("|"),
+  );
+  const said = fc.array(units, { maxLength: 12 }).map((parts) => parts.join(""));
+  /** The same text in other spellings of JSON. */
+  const spelled = (text: string): string =>
+    JSON.stringify(text).replaceAll(
+      /[^\\"\w]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+  const frames = fc.constantFrom<(json: string) => string>(
+    (json) => `{"final": {"content": ${json}}}`,
+    (json) => `\n{"thought":"so \\"final\\"", "final":{"content":${json} } }\n`,
+    (json) => `{"final": {"content": ${json}}, "thought": "later"}`,
+    (json) => `{"thought": "${"long ".repeat(500)}", "final": {"content": ${json}}}`,
+  );
+
+  const written = fc
+    .tuple(said, frames, fc.boolean())
+    .map(([text, frame, isEscaped]) => ({
+      text,
+      json: frame(isEscaped ? spelled(text) : JSON.stringify(text)),
+    }));
+
+  it("is told in pieces that are the answer together, wherever it is cut", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        written,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }),
+        async ({ text, json }, sizes) => {
+          const model = modelFromFunction(async function* deltas() {
+            yield* deltasOf({ text: json }, (given) => cut(given, sizes));
+          });
+          const run = agent({ name: "a", driver: "json", model }).stream("Go.");
+          let shown = "";
+          let answer: unknown;
+          for await (const event of run)
+            if (event.type === "text-delta") shown += event.text;
+            else if (event.type === "run-end" && event.outcome.type === "answered")
+              answer = event.outcome.content;
+          expect([shown, answer]).toEqual([text, text]);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
 describe("what is told of a reply while it is written", () => {
   const shown = (text: string, sizes: readonly number[]): string => {
     const push = recogniser([fakeTool("get_weather", 1), fakeTool("p", 1)]).stream();

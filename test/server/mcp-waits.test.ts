@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { memoryRuns, type NewRun } from "../../src/durable.ts";
 import { agent, tool } from "../../src/index.ts";
 import type { Json } from "../../src/util/json.ts";
@@ -96,6 +96,70 @@ describe.each(revisions)("the progress of a call, to MCP clients of %s", (revisi
     expect([values[0], values[1], values.at(-1)]).toEqual([0, 2, 4]);
     expect(seen[2]?.message).toBe("still");
     expect(values[2]).toBeCloseTo(2);
+  });
+});
+
+describe.each(revisions)("a call of which nothing is heard, to MCP clients of %s", (revision) => {
+  /** Lets the 10 seconds after which a client is told again pass at once, and counts the timers for them. */
+  function quicker(): () => number {
+    const { setTimeout: real } = globalThis;
+    let begun = 0;
+    const spied = vi.spyOn(globalThis, "setTimeout").mockImplementation((fire, ms) => {
+      if (ms === 10_000) begun += 1;
+      return real(fire, ms === 10_000 ? 20 : ms);
+    });
+    onTestFinished(() => spied.mockRestore());
+    return () => begun;
+  }
+
+  async function silent(step?: Json) {
+    const gate = Promise.withResolvers<string>();
+    const slow = tool({
+      name: "slow",
+      description: "Tells nothing",
+      inputSchema: { type: "object" },
+      effect: "read",
+      execute(_args, { progress }) {
+        if (step !== undefined) progress(step);
+        return gate.promise;
+      },
+    });
+    const mind = agent({ name: "mind", model: () => "", tools: [slow] });
+    const server = serving(runsFile(), { agents: [mind], mcp: { tools: true } });
+    return { client: await connect(server, revision), gate };
+  }
+
+  it.each([
+    [undefined, { progress: 0 }],
+    [
+      { progress: 3, total: 7, message: "counting" },
+      { progress: 3, total: 7, message: "counting" },
+    ],
+  ])("tells the last progress again, a little higher, until it ends: %j", async (step, first) => {
+    const { client, gate } = await silent(step);
+    const begun = quicker();
+    const seen: { readonly progress: number; readonly total?: number; readonly message?: string }[] = [];
+    const call = client.callTool({ name: "slow", arguments: {} }, { onprogress: (told) => seen.push(told) });
+    await expect.poll(() => seen.length).toBeGreaterThan(4);
+    gate.resolve("done");
+    expect(await call).toMatchObject({ content: [{ text: "done" }] });
+    const values = seen.map(({ progress }) => progress);
+    expect(values).toEqual([...new Set(values)].toSorted((one, other) => one - other));
+    expect(seen[0]).toEqual(first);
+    for (const each of seen) expect({ ...each, progress: Math.round(each.progress) }).toEqual(first);
+    expect(values.at(-1)).toBeCloseTo(first.progress);
+    const after = begun();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(begun()).toBe(after);
+  });
+
+  it("tells nothing to a client that does not want to be told", async () => {
+    const { client, gate } = await silent();
+    const begun = quicker();
+    const call = client.callTool({ name: "slow", arguments: {} });
+    setTimeout(() => gate.resolve("done"), 200);
+    await call;
+    expect(begun()).toBe(0);
   });
 });
 

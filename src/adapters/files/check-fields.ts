@@ -27,7 +27,7 @@ function meant(schema: JsonSchema, path: readonly (string | number)[], fields: u
   const around = path.slice(0, -1).reduce<Json | undefined>(within, schema);
   const known = isJsonObject(around) ? around["properties"] : undefined;
   if (typeof last !== "string" || !isJsonObject(known) || Object.hasOwn(known, last)) return undefined;
-  const near = fieldMeant(last, Object.keys(known), path.slice(0, -1).reduce(at, fields));
+  const near = fieldMeant(last, { known: Object.keys(known), given: path.slice(0, -1).reduce(at, fields) });
   return near === "" ? undefined : `unknown${near}`;
 }
 

@@ -174,5 +174,5 @@ const shape = closed(
     allowUnenforced: optional(string),
     ...aboutTool,
   },
-  madeFields,
+  { taken: madeFields },
 );

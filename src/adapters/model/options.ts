@@ -26,7 +26,7 @@ export function knownOptions(
   const other = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (other === undefined) return checkShape(`${definer}()`, options, object(known));
   const names = Object.keys(known);
-  const advice = `${asSentence(`There is no such option${fieldMeant(other, names, options)}`)} Options: ${names.join(", ")}.`;
+  const advice = `${asSentence(`There is no such option${fieldMeant(other, { known: names, given: options })}`)} Options: ${names.join(", ")}.`;
   throw new WritError("option-invalid", {
     option: `the name of an option of ${definer}`,
     value: other,

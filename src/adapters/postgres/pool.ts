@@ -3,6 +3,13 @@ import type { Client, ClientBase, ClientConfig, Pool } from "pg";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { type DatabaseName, failureOf } from "./failures.ts";
+import {
+  absentIndex,
+  buildIndexes,
+  type LaterIndex,
+  missingIndexes,
+  type StoreIndexes,
+} from "./later-indexes.ts";
 import type { PostgresOptions } from "./options.ts";
 import { isPooled, isShared } from "./pooler.ts";
 
@@ -10,15 +17,13 @@ import { isPooled, isShared } from "./pooler.ts";
 export interface Tables {
   /** Statements that make them. */
   readonly make: string;
-  /** The columns of tables and indexes that earlier versions lacked, each with the statements that add it. */
+  /** The columns of tables that earlier versions lacked, each with the statements that add it. */
   readonly later?: readonly { readonly relation: string; readonly column: string; readonly add: string }[];
+  /** The indexes that earlier versions lacked. */
+  readonly indexes?: readonly LaterIndex[];
   /** The table that is made last: if it exists, all do. */
   readonly last: string;
 }
-
-/** A statement that makes an index. A role that does not own the tables, or only reads, goes on without it. */
-export const ifAllowed = (making: string): string =>
-  `DO $index$ BEGIN ${making} EXCEPTION WHEN insufficient_privilege OR read_only_sql_transaction THEN NULL; END $index$;`;
 
 /** A database, with the tables that must exist. */
 export interface Place {
@@ -75,7 +80,9 @@ export async function openPool(place: Place): Promise<OpenPool> {
   try {
     const mayShare = await mayShareConnections(pool, place, newClient);
     if (mayShare && place.needsOwnConnection) throw new WritError("postgres-pooled", { server: name.server });
-    await makeTables(pool, place);
+    const missing = await makeTables(pool, place, mayShare);
+    if (missing.length > 0)
+      await buildIndexes(new pg.Client({ ...settings, query_timeout: 0 }), indexesOf(place));
     return { pool, name, mayShare, client: newClient };
   } catch (error) {
     await pool.end();
@@ -110,22 +117,32 @@ async function mayShareConnections(
   }
 }
 
-async function makeTables(pool: Pool, place: Place): Promise<void> {
+/** Makes the tables. Returns the indexes that are still to be built. */
+async function makeTables(pool: Pool, place: Place, mayShare: boolean): Promise<readonly LaterIndex[]> {
   const client = await pool.connect();
   try {
     if ((await lacking(client, place)) !== "") await makeAlone(client, place);
+    let missing = await missingIndexes(client, indexesOf(place));
+    if (mayShare && missing.length > 0) {
+      await makeAlone(client, place, missing.map(absentIndex).join("")); // the lock of a builder needs a connection of its own
+      missing = [];
+    }
     client.release();
+    return missing;
   } catch (error) {
     client.release(true); // closes the connection, and with it the transaction
     throw error;
   }
 }
 
-async function makeAlone(client: ClientBase, place: Place): Promise<void> {
+const indexesOf = ({ schema, tables: { indexes = [] } }: Place): StoreIndexes => ({ schema, indexes });
+
+/** Makes what is missing, and carries out `more`, while no other process does. */
+async function makeAlone(client: ClientBase, place: Place, more = ""): Promise<void> {
   await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // each statement sees what others made while the lock was waited for
   await client.query("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0"); // those of the role are meant for statements of every day
   await client.query(`SELECT pg_advisory_xact_lock(${makersLock})`);
-  await client.query(await lacking(client, place)); // all of it, or nothing
+  await client.query((await lacking(client, place)) + more); // all of it, or nothing
   await client.query("COMMIT");
 }
 

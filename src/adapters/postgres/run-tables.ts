@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { toKey } from "../stored-text.ts";
-import { ifAllowed, type Tables } from "./pool.ts";
+import { newIndex } from "./later-indexes.ts";
+import type { Tables } from "./pool.ts";
 
 /** The tables of runs in a schema, as statements name them. */
 export interface RunTables extends Tables {
@@ -24,8 +25,11 @@ export interface RunTables extends Tables {
 export function runTables(schema: string): RunTables {
   const [runs, steps, questions] = [`${schema}.runs`, `${schema}.steps`, `${schema}.questions`];
   const channel = `writ_${hash("sha256", schema).slice(0, 32)}`;
-  const bySince = `CREATE INDEX questions_since ON ${questions} (since, place);`;
-  const ofAgent = `CREATE INDEX runs_of_agent ON ${runs} (agent, (number + 0)) WHERE status IN ('ready', 'running');`;
+  const indexes = [
+    { name: "questions_until_idx", on: `${questions} (until) WHERE until IS NOT NULL` },
+    { name: "runs_of_agent", on: `${runs} (agent, (number + 0)) WHERE status IN ('ready', 'running')` },
+    { name: "questions_since", on: `${questions} (since, place)` },
+  ];
   return {
     runs,
     steps,
@@ -41,16 +45,10 @@ export function runTables(schema: string): RunTables {
       {
         relation: questions,
         column: "people",
-        add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;
-          CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;`,
+        add: `ALTER TABLE ${questions} ADD COLUMN until bigint, ADD COLUMN last text, ADD COLUMN people text;`,
       },
-      {
-        relation: `${schema}.runs_of_agent`,
-        column: "agent",
-        add: ifAllowed(ofAgent),
-      },
-      { relation: `${schema}.questions_since`, column: "since", add: ifAllowed(bySince) },
     ],
+    indexes,
     make: `
       CREATE TABLE ${runs} (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, lock bigint NOT NULL,
@@ -58,7 +56,6 @@ export function runTables(schema: string): RunTables {
         agent text NOT NULL, session text, protocol integer NOT NULL, begun bigint NOT NULL, ended bigint, start text NOT NULL, finish text
       );
       CREATE INDEX ON ${runs} (number) WHERE status IN ('ready', 'running');
-      ${ofAgent}
       CREATE INDEX ON ${runs} (status, number);
       CREATE INDEX ON ${runs} (session, number) WHERE session IS NOT NULL;
       CREATE INDEX ON ${runs} (ended) WHERE ended IS NOT NULL;
@@ -70,8 +67,7 @@ export function runTables(schema: string): RunTables {
         place bigint GENERATED ALWAYS AS IDENTITY, run bigint NOT NULL, key text COLLATE "C" NOT NULL, fingerprint text NOT NULL,
         request text NOT NULL, since bigint NOT NULL, until bigint, last text, people text, PRIMARY KEY (run, key)
       );
-      CREATE INDEX ON ${questions} (until) WHERE until IS NOT NULL;
-      ${bySince}`,
+      ${indexes.map(newIndex).join("\n      ")}`,
   };
 }
 

@@ -1,4 +1,5 @@
-import { ifAllowed, type Tables } from "./pool.ts";
+import { newIndex } from "./later-indexes.ts";
+import type { Tables } from "./pool.ts";
 
 /** The tables of sessions in a schema, as statements name them. */
 export interface SessionTables extends Tables {
@@ -19,13 +20,13 @@ export function sessionTables(schema: string): SessionTables {
     `${schema}.session_runs`,
     `${schema}.session_claims`,
   ];
-  const ofRun = `CREATE INDEX session_runs_run ON ${runs} (session, left(run, 200), number);`;
+  const ofRun = { name: "session_runs_run", on: `${runs} (session, left(run, 200), number)` };
   return {
     sessions,
     runs,
     claims,
     last: claims,
-    later: [{ relation: `${schema}.session_runs_run`, column: "session", add: ifAllowed(ofRun) }],
+    indexes: [ofRun],
     make: `
       CREATE TABLE ${sessions} (
         place bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE,
@@ -35,7 +36,7 @@ export function sessionTables(schema: string): SessionTables {
         number bigint GENERATED ALWAYS AS IDENTITY, session bigint NOT NULL REFERENCES ${sessions} (place) ON DELETE CASCADE,
         run text NOT NULL, json text NOT NULL, change text NOT NULL, PRIMARY KEY (session, number)
       );
-      ${ofRun}
+      ${newIndex(ofRun)}
       CREATE TABLE ${claims} (id text COLLATE "C" PRIMARY KEY, owner text NOT NULL, until bigint NOT NULL);`,
   };
 }

@@ -21,6 +21,8 @@ import {
   string,
 } from "../../util/shape.ts";
 import { allFaults } from "./draw.ts";
+import { runtimeInvariants } from "./invariants.ts";
+import { checkedElsewhere } from "./known-names.ts";
 import { type DeviationName, deviations, needDurable, type Schedule } from "./schedule.ts";
 import type { TestSource } from "./scripted-test.ts";
 import type { ScriptReply } from "./stand-in-model.ts";
@@ -37,7 +39,7 @@ export interface SimulationOptions<State = undefined> {
   readonly inputs?: readonly Question[];
   /**
    * Replies of the model in a quiet schedule, in order, after each input ({@link recordedScript} makes them of a run). After the last, and without a script,
-   * the model answers at once.
+   * the model answers at once. A call of a tool that is not there, on purpose, is `no_such_tool`.
    */
   readonly script?: readonly ScriptReply[];
   /** Makes the simulated world, new for each schedule, for stand-ins of tools and for invariants. */
@@ -137,18 +139,41 @@ const optionsShape = closed({
 export function checkSimulate<State>(agent: string, options: SimulationOptions<State>): void {
   const where = `simulate() of "${agent}"`;
   checkShape(where, options, optionsShape);
-  const { redeploy } = options;
-  if (redeploy !== undefined && redeploy.name !== agent) {
-    const reason = `\`redeploy\` is the agent "${redeploy.name}", and only an agent of the same name goes on with a run.`;
-    throw new WritError("definition-invalid", { where, reason });
-  }
-  for (const fault of options.faults ?? []) {
-    const wants = missingFor(fault, options);
-    if (wants === undefined) continue;
-    const reason = `\`faults\` has "${fault}", which happens in no schedule: it wants ${wants}.`;
-    throw new WritError("definition-invalid", { where, reason });
-  }
+  const [reason] = faultsIn(agent, options);
+  if (reason !== undefined) throw new WritError("definition-invalid", { where, reason });
 }
+
+/** The reasons for which options of the right shapes would change nothing, or would say something else than is meant. */
+function faultsIn<State>(agent: string, options: SimulationOptions<State>): readonly string[] {
+  const { redeploy, accept = [], invariants = {}, faults = [] } = options;
+  const stranger =
+    redeploy !== undefined && redeploy.name !== agent
+      ? `\`redeploy\` is the agent "${redeploy.name}", and only an agent of the same name goes on with a run.`
+      : undefined;
+  const idle =
+    redeploy === undefined && accept.length > 0
+      ? "`accept` is about the agent in `redeploy`, and there is none. Pass the agent after the deploy, or leave `accept` out."
+      : undefined;
+  const taken = Object.keys(invariants)
+    .filter((name) => ownNames.has(name))
+    .map(
+      (name) =>
+        `\`invariants\` has "${name}", which is the name of one of the runtime's own. Give it another name: a failure says which of the two did not hold.`,
+    );
+  const absent = faults.flatMap((fault) => {
+    const wants = missingFor(fault, options);
+    return wants === undefined
+      ? []
+      : [`\`faults\` has "${fault}", which happens in no schedule: it wants ${wants}.`];
+  });
+  return [stranger, idle, ...taken, ...absent].filter((each) => each !== undefined);
+}
+
+/** The names of the runtime's own invariants. */
+const ownNames: ReadonlySet<string> = new Set([
+  ...Object.keys(runtimeInvariants),
+  ...Object.values(checkedElsewhere),
+]);
 
 /** The deviations after which runs go on in another process. */
 const losses: ReadonlySet<DeviationName> = new Set([...deviations.step, "hands-over"]);

@@ -41,26 +41,37 @@ function exported(name: string, own: string): { readonly name: string; readonly 
   return name === "default" ? { name: own, taken: `default as ${own}` } : { name, taken: name };
 }
 
+/** What a test plays: a schedule, or the one that a seed draws. */
+type PlayedByTest = Schedule | { readonly seed: number };
+
 /** The text of a test that plays one schedule, and fails as it does. */
-export function scriptedTest(title: string, schedule: Schedule, source: TestSource = {}): string {
+export function scriptedTest(title: string, played: PlayedByTest, source: TestSource = {}): string {
   const { from = "./simulation.ts", agent = "agent", options = "options", runner = "vitest" } = source;
   const { imports, begin, check } = runners[runner];
   const [subject, held] = [exported(agent, "agent"), exported(options, "options")];
   const names = new Set([subject.taken, held.taken]);
-  const lines = schedule.deviations.map((deviation) => `      ${literal(deviation)},`);
+  const { lines, fields } =
+    "seed" in played ? { lines: "", fields: `seed: ${played.seed}, schedules: 1` } : written(played);
   return `${imports.join("\n")}
 import { simulate } from "writ/testing";
 import { ${[...names].join(", ")} } from ${JSON.stringify(from)};
 
 ${begin}(${JSON.stringify(title)}, async () => {
-  const schedule = {
-    durable: ${schedule.durable === true},
-    deviations: [
-${lines.join("\n")}
-    ],
-  } as const;
-  const { failure } = await simulate(${subject.name}, { ...${held.name}, schedule });
+${lines}  const { failure } = await simulate(${subject.name}, { ...${held.name}, ${fields} });
   ${check}
 });
 `;
+}
+
+/** The lines of a test that have its schedule, and the field that gives it. */
+function written(schedule: Schedule): { readonly lines: string; readonly fields: string } {
+  const deviations = schedule.deviations.map((deviation) => `      ${literal(deviation)},`);
+  const lines = `  const schedule = {
+    durable: ${schedule.durable === true},
+    deviations: [
+${deviations.join("\n")}
+    ],
+  } as const;
+`;
+  return { lines, fields: "schedule" };
 }

@@ -4,18 +4,20 @@ import type { Agent } from "../../agent/agent.ts";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { fingerprint } from "../../util/hash.ts";
 import { kindOf } from "../../util/shape.ts";
-import { allFaults, Drawing } from "./draw.ts";
+import { allFaults, type Drawable, Drawing } from "./draw.ts";
 import { type Evidence, evidenceOf } from "./evidence.ts";
 import { runtimeInvariants } from "./invariants.ts";
+import { checkedElsewhere } from "./known-names.ts";
 import { checkSimulate, type SimulationOptions } from "./options.ts";
-import { play } from "./play.ts";
+import { play, type Played } from "./play.ts";
+import { isRepeated, repetitionFault, somethingElse } from "./repeatable.ts";
 import { replayFaults } from "./replayed.ts";
 import { type Chooser, type Deviation, known, type Schedule, whyUnplayed } from "./schedule.ts";
 import { scriptedTest } from "./scripted-test.ts";
 import { shrink, stepsOf } from "./shrink.ts";
 import { type Setting, settingOf } from "./stage.ts";
 import { viewOf } from "./view.ts";
-import type { Fault } from "./world.ts";
+import type { Fault, World } from "./world.ts";
 
 /** A schedule in which an invariant did not hold, made as short as possible. */
 export interface SimulationFailure {
@@ -52,12 +54,13 @@ const ownInvariants = Object.entries(runtimeInvariants);
 const replayedShare = 4;
 
 /**
- * Plays an agent in schedules of a simulated world: the model's replies, the time that everything takes, failures, answers of people, deaths of processes. One
- * seed decides them all, and plays the same schedule again. After each schedule the runtime's own invariants and yours must hold. The first schedule in which
- * one does not is made short, and returned with a test. A given `schedule` also fails if one of its deviations does not happen. No time passes, and the model
- * is not asked. Stand-ins replace the agent's tools, except those that keep their own code (`tools`). Instructions, skills, policy, hooks, budgets, recoveries
- * and schemas are the agent's own. Agents inside may have tools of the same names: a stand-in of `tools` then takes the place of each of them. If the
- * agents have one name too, the effects of such tools are judged by what one of them declares.
+ * Plays an agent in schedules of a simulated world: the model's replies, the time that everything takes, failures, answers of people, deaths of processes.
+ * One seed decides them all, and plays the same schedule again: one in a hundred is played twice, and must tell the same. After each schedule the
+ * runtime's own invariants and yours must hold. The first schedule in which one does not is made short, and returned with a test. A given `schedule` also
+ * fails if one of its deviations does not happen. No time passes, and the model is not asked. Stand-ins replace the agent's tools, except those that keep
+ * their own code (`tools`). Instructions, skills, policy, hooks, budgets, recoveries and schemas are the agent's own. Agents inside may have tools of the
+ * same names: a stand-in of `tools` then takes the place of each of them. If the agents have one name too, the effects of such tools are judged by what
+ * one of them declares.
  *
  * @throws WritError `definition-invalid`, `input-invalid`
  * @example
@@ -100,34 +103,65 @@ export async function simulate<State = undefined>(
     };
   }
   const drawable = { faults: faults === undefined ? allFaults : new Set(faults), durable };
+  return playDrawn({ seed, schedules, drawable }, playing);
+}
+
+/** The schedules of a simulation: one for each seed from the first on. */
+interface DrawnSchedules {
+  readonly seed: number;
+  readonly schedules: number;
+  readonly drawable: Drawable;
+}
+
+/** A schedule that was drawn and played. */
+interface DrawnVerdict {
+  readonly found: Verdict;
+  readonly drawing: Drawing;
+}
+
+/** Plays schedules that seeds draw, until one fails or does not play the same a second time. */
+async function playDrawn<State>(
+  { seed, schedules, drawable }: DrawnSchedules,
+  playing: Playing<State>,
+): Promise<Simulation> {
   let digest = "";
   const counts: Record<string, number> = {};
   const drawn = (at: number, drawing = new Drawing(at, drawable)): Promise<Verdict> =>
     verdictOn(drawing, at % replayedShare === 0, playing);
-  let first = "";
+  const repeated = async (
+    place: number,
+    { found: { trace }, drawing: { schedule } }: DrawnVerdict,
+  ): Promise<SimulationFailure | undefined> => {
+    const at = seed + place;
+    const { world } = await playedOn(new Drawing(at, drawable), playing);
+    const fault = repetitionFault({ number: place + 1, seed: at, traces: [trace, traceOf(world)] });
+    if (fault === undefined) return undefined;
+    const test = scriptedTest(fault.invariant, { seed: at }, playing.options.test);
+    return { ...failureOf({ fault, schedule }, trace, playing.options), test, seed: at };
+  };
+  let first: DrawnVerdict | undefined;
   for (let place = 0; place < schedules; place += 1) {
     const drawing = new Drawing(seed + place, drawable);
     const found = await drawn(seed + place, drawing);
-    if (place === 0) first = saidBy(found);
+    first ??= { found, drawing };
     digest = fingerprint(digest + found.trace);
     add(counts, found);
+    const end = { seed, schedules: place + 1, counts, digest };
     if (found.fault !== undefined) {
       // anything else that decides shows in this schedule, or in the first one after the others
       const isOwned =
-        saidBy(await drawn(seed + place)) === saidBy(found) && saidBy(await drawn(seed)) === first;
+        saidBy(await drawn(seed + place)) === saidBy(found) &&
+        saidBy(await drawn(seed)) === saidBy(first.found);
       const failure = await shortest(found.fault, drawing.schedule, playing);
       const message = isOwned ? failure.message : unowned(failure);
-      return {
-        seed,
-        schedules: place + 1,
-        counts,
-        digest,
-        failure: { ...failure, message, seed: seed + place },
-      };
+      return { ...end, failure: { ...failure, message, seed: seed + place } };
     }
+    const failure = isRepeated(place) ? await repeated(place, { found, drawing }) : undefined;
+    if (failure !== undefined) return { ...end, failure };
     if (place % 64 === 63) await new Promise((resolve) => setImmediate(resolve)); // lets other work have a turn
   }
-  return { seed, schedules, counts, digest };
+  const failure = first && (await repeated(0, first));
+  return { seed, schedules, counts, digest, ...(failure === undefined ? {} : { failure }) };
 }
 
 interface Playing<State> {
@@ -153,12 +187,10 @@ async function verdictOn<State>(
   { setting, options }: Playing<State>,
 ): Promise<Verdict> {
   const { stage, subject, state } = setting;
-  state.now = options.state?.();
-  if (isPromise(state.now)) throw awaited(subject.name, "state");
-  const played = await play(stage, chooser);
+  const played = await playedOn(chooser, { setting, options });
   const evidence = evidenceOf(played, subject);
   const { world } = played;
-  const trace = world.trace.join("\n");
+  const trace = traceOf(world); // before the replay
   for (const [invariant, holds] of ownInvariants)
     for (const message of holds(evidence)) world.fault(invariant, message);
   const { invariants = {} } = options;
@@ -170,9 +202,22 @@ async function verdictOn<State>(
     else if (said !== undefined) throw unclear(subject.name, `invariants["${invariant}"]`, said);
   }
   if (isReplayed && world.isDurable)
-    for (const message of await replayFaults(evidence, stage))
-      world.fault("a replay tells the same", message);
+    for (const message of await replayFaults(evidence, stage)) world.fault(checkedElsewhere.replay, message);
   return { fault: world.faults[0], trace, evidence };
+}
+
+/** Plays a schedule in a new world. */
+async function playedOn<State>(
+  chooser: Chooser,
+  { setting: { stage, subject, state }, options }: Playing<State>,
+): Promise<Played> {
+  state.now = options.state?.();
+  if (isPromise(state.now)) throw awaited(subject.name, "state");
+  return play(stage, chooser);
+}
+
+function traceOf({ trace }: World): string {
+  return trace.join("\n");
 }
 
 /** The sentence of an invariant that does not hold; undefined if it holds. */
@@ -229,7 +274,7 @@ function unplayed(left: Iterable<Deviation>, schedule: Schedule): Fault | undefi
   });
   if (shown.length === 0) return undefined;
   const message = `${shown.join("; ")}. Take it out of the schedule, or give it a point that this agent reaches: they stand below.`;
-  return { invariant: "the schedule is played", message };
+  return { invariant: checkedElsewhere.schedule, message };
 }
 
 function failureOf<State>(
@@ -251,8 +296,7 @@ function failureOf<State>(
 
 /** The message of a failure that the seed alone may not bring about again. */
 function unowned({ message, trace }: SimulationFailure): string {
-  const warning =
-    "The same seed plays otherwise a second time, so that the test may pass. Something else decides: a variable that stays from schedule to schedule, Math.random(), Date.now(). Make each world in `state`.";
+  const warning = `The same seed plays otherwise a second time, so that the test may pass. ${somethingElse}`;
   return `${message.slice(0, message.length - trace.length)}${warning}\n${trace}`;
 }
 

@@ -1,11 +1,11 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { AnyDefinition } from "../../agent/definition.ts";
 import { newRunOf } from "../../durable/new-run.ts";
-import { WritError } from "../../error/writ-error.ts";
 import type { ModelRequest } from "../../model/model.ts";
 import { limitsOf } from "../../policy/account/budget.ts";
 import type { Subject } from "./evidence.ts";
 import type { Machines } from "./cluster.ts";
+import { checkToolNames } from "./known-names.ts";
 import { Machine } from "./machine.ts";
 import type { SimulationOptions } from "./options.ts";
 import type { Stage } from "./play.ts";
@@ -31,8 +31,13 @@ export async function settingOf<State>(
 ): Promise<Setting<State>> {
   const { inputs = ["Do it."], script = [], tools: standIns = {}, redeploy, accept } = options;
   const definition = definitionOf(agent, "simulate");
+  const later = redeploy === undefined ? undefined : definitionOf(redeploy, "simulate");
   const tools = toolsOf(definition);
-  checkNames(standIns, new Set(tools.keys()), definition.name);
+  const given = { agent: definition.name, standIns, script };
+  checkToolNames(
+    given,
+    new Set([definition, later].flatMap((each) => (each ? [...toolsOf(each).keys()] : []))),
+  );
   const state: { now: State | undefined } = { now: undefined };
   const parts: StandIns = {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each gets the state of this simulation
@@ -42,11 +47,10 @@ export async function settingOf<State>(
     seen: { listed: new Map(), toolsOf: new Map(), standIns: new Set(), mends: false, recovers: false },
     onRequest: checkRequest,
   };
-  const later = redeploy === undefined ? undefined : definitionOf(redeploy, "simulate");
   const machines = machinesFor(options, (number, isLater) => {
     const machine = new Machine(number);
-    const given = isLater ? later : definition;
-    return given === undefined ? undefined : { machine, agent: standInAgent(given, parts, machine) };
+    const its = isLater ? later : definition;
+    return its === undefined ? undefined : { machine, agent: standInAgent(its, parts, machine) };
   });
   const session = inputs.length > 1 ? { session: "conversation" } : {};
   const stored = await Promise.all(
@@ -111,12 +115,4 @@ function subjectOf(
 function checkRequest({ world }: Machine, { messages }: ModelRequest, agent: string): void {
   for (const fault of transcriptFaults(messages))
     world.fault("the transcript is valid", `a request of ${agent}: ${fault}`);
-}
-
-/** @throws WritError `definition-invalid` for a stand-in of a tool that does not exist */
-function checkNames(standIns: object, known: ReadonlySet<string>, agent: string): void {
-  const unknown = Object.keys(standIns).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  const reason = `\`tools\` has "${unknown}", and the agent has ${[...known].join(", ") || "no tools"}.`;
-  throw new WritError("definition-invalid", { where: `simulate() of "${agent}"`, reason });
 }

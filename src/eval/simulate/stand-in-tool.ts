@@ -3,6 +3,7 @@ import type { Tool, ToolContext } from "../../tool/tool.ts";
 import { checkResult } from "../../tool/result.ts";
 import { type Json, jsonOrNull } from "../../util/json.ts";
 import { randomFrom } from "./draw.ts";
+import { checkedElsewhere } from "./known-names.ts";
 import type { Machine } from "./machine.ts";
 import { valueOf } from "./propose.ts";
 import { pick, type Drawn, type Random } from "./schedule.ts";
@@ -124,7 +125,7 @@ function begun({ tool, context, args }: Called, machine: Machine, isFit: boolean
 async function actedOn(execution: Execution, called: Called, behind: Behind): Promise<unknown> {
   const { given, machine } = behind;
   const tell = (what: string): void =>
-    machine.world.fault("the stand-ins work", `the stand-in of ${called.tool.name} ${what}`);
+    machine.world.fault(checkedElsewhere.standIns, `the stand-in of ${called.tool.name} ${what}`);
   try {
     const value = await effectOf(execution, called, behind);
     if (given === undefined) return value;

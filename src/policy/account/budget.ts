@@ -79,7 +79,7 @@ function adviceFor(field: string, budget: Budget): string {
   if (isBound(field)) return "Give a positive number, or leave the field out for its default.";
   const known = Object.keys(defaults);
   return asSentence(
-    `There is no such bound${fieldMeant(field, known, budget) || `. There are: ${known.join(", ")}`}`,
+    `There is no such bound${fieldMeant(field, { known, given: budget }) || `. There are: ${known.join(", ")}`}`,
   );
 }
 

@@ -9,6 +9,7 @@ import type { RunsAround } from "../route.ts";
 import { runEvents } from "../run-events.ts";
 import type { OfferedRun } from "./offer.ts";
 import type { McpOffer } from "./options.ts";
+import { type Progress, type Pulse, pulseOf } from "./pulse.ts";
 import { answerIn, formName, isForPeople, mayAnswer } from "./questions.ts";
 import { toldOutcome } from "../told-failures.ts";
 import { callResult, failure, runResult } from "./result.ts";
@@ -37,14 +38,8 @@ export interface Calling {
   /** The call may become a task, whose end the client fetches: at once, or if it takes long. Default: the client waits. */
   readonly task?: "at-once" | "if-long" | undefined;
   readonly signal: AbortSignal;
-  readonly progress: (told: Progress) => void;
-}
-
-/** The progress of a call. */
-export interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
+  /** Tells the client how far the call is. Left out if it does not want to be told. */
+  readonly progress?: ((told: Progress) => void) | undefined;
 }
 
 /** The run of a call, and the last of its facts that the client was told. */
@@ -120,7 +115,8 @@ export async function followCall(
 ): Promise<Round> {
   const { signal, place, progress } = calling;
   const { runs, served, leaving } = around;
-  const steps = new Steps(offered.isCall, place?.seq ?? 0, progress);
+  using pulse = pulseOf(progress, served.host);
+  const steps = new Steps(offered.isCall, place?.seq ?? 0, pulse);
   await answerAll(id, calling, around);
   const told = AbortSignal.any([signal, leaving]);
   for (;;) {
@@ -233,14 +229,14 @@ class Steps {
   /** True if the result, or a reply, has files. */
   hasFiles = false;
   private readonly isCall: boolean;
-  private readonly progress: (told: Progress) => void;
+  private readonly pulse: Pulse | undefined;
   /** The last progress of a call that was told. */
   private done: number | undefined;
 
-  constructor(isCall: boolean, seq: number, progress: (told: Progress) => void) {
+  constructor(isCall: boolean, seq: number, pulse: Pulse | undefined) {
     this.isCall = isCall;
     this.seq = seq;
-    this.progress = progress;
+    this.pulse = pulse;
   }
 
   take(event: AgentEvent): void {
@@ -252,7 +248,7 @@ class Steps {
     this.seq = event.seq;
     const message =
       event.type === "turn-start" ? `turn ${event.turn}` : event.type === "tool-start" ? event.name : "";
-    if (message !== "") this.progress({ progress: event.seq, message });
+    if (message !== "") this.pulse?.tell({ progress: event.seq, message });
   }
 
   private takeOfCall(event: AgentEvent): void {
@@ -263,17 +259,10 @@ class Steps {
     if (event.type !== "tool-progress") return;
     const told = isJsonObject(event.value) ? event.value : { message: JSON.stringify(event.value) };
     const { progress, total, message } = told;
-    this.done = typeof progress === "number" ? above(this.done, progress) : (this.done ?? 0) + 1;
-    this.progress({
-      progress: this.done,
+    this.done = this.pulse?.tell({
+      progress: typeof progress === "number" ? progress : (this.done ?? 0) + 1,
       ...(typeof total === "number" ? { total } : {}),
       ...(typeof message === "string" ? { message } : {}),
     });
   }
-}
-
-/** A progress after an earlier one: the protocol requires an increase, so one that does not increase becomes the least greater number. */
-function above(last: number | undefined, next: number): number {
-  if (last === undefined || next > last) return next;
-  return last + Math.max(Math.abs(last), 1) * Number.EPSILON;
 }

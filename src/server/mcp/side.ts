@@ -115,7 +115,7 @@ function canAsk(side: Side, context: Mcp.ServerContext): boolean {
 
 function progressTo({ mcpReq }: Mcp.ServerContext): Calling["progress"] {
   const token = mcpReq._meta?.progressToken;
-  if (token === undefined) return () => undefined;
+  if (token === undefined) return undefined;
   return (progress) => {
     const params = { ...progress, progressToken: token };
     mcpReq.notify({ method: "notifications/progress", params }).catch(() => undefined); // nobody listens any more

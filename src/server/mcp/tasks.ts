@@ -3,6 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { runEvents } from "../run-events.ts";
 import { answerAll, askedNow, type Calling, followCall, type Following, type Round } from "./call.ts";
 import type { OfferedTool } from "./offer.ts";
+import { pulseOf } from "./pulse.ts";
 import { formName, formOf } from "./questions.ts";
 import { abilitiesOf, answering, callingOf, elicitIn, isStateless, ofRun, type Side } from "./side.ts";
 
@@ -137,7 +138,9 @@ async function resultOf(
 ): Promise<Record<string, unknown>> {
   const { around, caller } = side;
   const related = { _meta: { [relatedKey]: { taskId: id.slice(caller.prefix.length) } } };
-  const following = { offered, calling: { ...calling, elicit: elicitIn(side, context, related) } };
+  using pulse = pulseOf(calling.progress, around.served.host);
+  const asking = { ...calling, elicit: elicitIn(side, context, related), progress: pulse?.tell };
+  const following = { offered, calling: asking };
   let round = await followCall(id, following, around);
   while (!("result" in round)) {
     await ended(side, id, context.mcpReq.signal);

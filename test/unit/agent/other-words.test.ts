@@ -92,6 +92,8 @@ it("the policy that these errors name asks about the tool, and leaves the others
 });
 
 const made = agent(scriptedAgent);
+const listening = (option: string): string =>
+  `npx writ serve --${option}\` on the command line, or \`createServer(getRequestListener(server.fetch)).listen({ ${option} })`;
 const store = sqliteRuns(":memory:");
 it.each([
   ["a skill's", () => skill({ ...named("s"), tools: [], systemPrompt: "x" } as never), "instructions"],
@@ -120,6 +122,13 @@ it.each([
   ["serve()'s", () => serve({ store, agents: [made], concurrency: 3 } as never), "work: { concurrency }"],
   ["a session's", () => session(inMemorySessions(), "s", { lastMessages: 10 } as never), "lastRuns"],
   ["durableRuns'", () => durableRuns({ checkpointer: store, agents: [made] } as never), "store"],
+  [
+    "durableRuns'",
+    () => durableRuns({ store, agents: [made], concurrency: 3 } as never),
+    "durableRuns(options).work({ concurrency })",
+  ],
+  ["serve()'s", () => serve({ store, agents: [made], port: 3000 } as never), listening("port")],
+  ["serve()'s", () => serve({ store, agents: [made], hostname: "0.0.0.0" } as never), listening("host")],
 ])("%s other name of %#", async (_whose, make, here) => {
   await expect((async () => make())()).rejects.toThrow(`write \`${here}\` in its place`);
 });

@@ -156,6 +156,11 @@ it("gives each turn of a run inside the prompt that its model was shown", async 
   expect(inside?.turns.map(({ promptLength }) => promptLength)).toEqual([1, 3, 5]);
 });
 
+it("sends the text of a result once, which the call and the prompts show", async () => {
+  const sent = JSON.stringify(await deep());
+  expect(sent.match(/the number 4711/g)).toHaveLength(2); // of two calls
+});
+
 it("finds where values of a call inside come from in the conversation of its own run", async () => {
   const run = await deep();
   const calls = conversationsIn(run)[1]?.turns.flatMap((turn) => turn.calls) ?? [];

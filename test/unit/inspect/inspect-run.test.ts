@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { nodeHost } from "../../../src/adapters/clock.ts";
 import type { RunStore } from "../../../src/durable.ts";
+import { conversationsIn } from "../../../src/inspect/conversations.ts";
 import { type KnownAgent, loadRun } from "../../../src/inspect/load-run.ts";
 import { originsOf } from "../../../src/inspect/value-origins.ts";
 import type { InspectedCall, InspectedRun } from "../../../src/inspect/view.ts";
@@ -87,7 +88,7 @@ it.each([
 });
 
 it("gives each turn the prompt that its model was shown: those of the turn before, and what is new", async () => {
-  const { turns, messages } = await view(await waitingRun());
+  const [{ turns, messages } = { turns: [], messages: [] }] = conversationsIn(await view(await waitingRun()));
   expect(turns.map(({ promptLength }) => promptLength)).toEqual([2, 6]);
   expect(messages.slice(0, 6).map(({ role, name = "" }) => `${role} ${name}`.trim())).toEqual([
     "system",

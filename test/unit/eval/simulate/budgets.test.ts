@@ -25,7 +25,7 @@ it("lets an agent that only looks begin while the reply around it is written: it
     budget: { tokens: 20 },
   });
   const { failure, counts } = await simulate(early, {
-    script: [{ calls: [{ name: "nothing_such", arguments: {} }] }, { calls: [reading] }],
+    script: [{ calls: [{ name: "no_such_tool", arguments: {} }] }, { calls: [reading] }],
     schedule: { deviations: [] },
   });
   expect(failure?.message).toBeUndefined();

@@ -24,6 +24,31 @@ it.each([
   expect(await messageOf(options)).toContain(said);
 });
 
+it.each([
+  [
+    { script: ["Hi.", { calls: [{ name: "refnd", arguments: {} }] }] },
+    '`script[1].calls[0]` calls "refnd", which the agent does not have; did you mean "refund"? It has: ',
+  ],
+  [{ script: [{ calls: [{ name: "no_such_tool", arguments: {} }] }] }, "it was played"],
+  [{ accept: ["tools"] }, "`accept` is about the agent in `redeploy`, and there is none"],
+  [{ accept: ["tools"], redeploy: clerk }, "it was played"],
+])("refuses what would change nothing: %j", async (options, said) => {
+  expect(await messageOf(options)).toContain(said);
+});
+
+it.each([
+  "budgets hold",
+  "a run waits for those that it asks",
+  "a replay tells the same",
+  "the stand-ins work",
+  "the schedule is played",
+  "the seed plays the same again",
+])("refuses an invariant that is called as one of the runtime's own: %s", async (name) => {
+  expect(await messageOf({ invariants: { [name]: () => true } })).toContain(
+    `\`invariants\` has "${name}", which is the name of one of the runtime's own`,
+  );
+});
+
 it("refuses what says its word later, when the schedule is over", async () => {
   const said = "must give its value at once, and gave a promise";
   expect(await messageOf({ invariants: { never: async () => false } })).toContain(
