@@ -12,6 +12,7 @@ import {
   type Usage,
 } from "../message/usage.ts";
 import type { Delta, Model, ModelRequest, ModelSettings, StreamOptions } from "../model/model.ts";
+import { withoutRefusedBound } from "../model/output-bound.ts";
 import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
 
@@ -39,7 +40,7 @@ export interface AskingBounds extends Paying {
 /** The model as a run asks it. */
 export function boundedModel(model: Model, bounds: AskingBounds): Model {
   const { timeout, host } = bounds;
-  const paid = paidModel(model, bounds);
+  const paid = paidModel(withoutRefusedBound(model), bounds);
   return timeout === undefined ? paid : timed(paid, timeout, host);
 }
 
