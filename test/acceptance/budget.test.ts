@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, tool } from "../../src/index.ts";
+import { agent, type Budget, tool, type Usage } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
@@ -159,6 +159,24 @@ describe("budgets", () => {
     expect(await priced(() => undefined)).toMatchObject({
       outcome: { type: "exhausted", message: expect.stringContaining("price is unknown") },
     });
+  });
+
+  it("bounds each reply by what the dollars that are left pay for beside its prompt, and by 256 tokens at least", async () => {
+    const price = (of: Usage): number => (of.inputTokens + 10 * of.outputTokens) / 1e6;
+    const usage = { inputTokens: 1000, outputTokens: 400 };
+    const asked = async (budget: Budget): Promise<unknown[]> => {
+      const model = scripted([{ calls: [call("t")], usage }, { calls: [call("t")], usage }, "done"]);
+      await agent({ name: "a", model, tools: [fakeTool("t", 1)], budget }).run("x".repeat(4000));
+      return model.requests.map(({ settings }) => settings.maxOutputTokens);
+    };
+    const [first = 0, second = 0, third] = (await asked({ costUsd: 0.012, price })) as number[];
+    expect(first).toBeGreaterThan(1050);
+    expect(first).toBeLessThanOrEqual(1100); // 0.012 dollars, without those for 1000 tokens of the prompt
+    expect(first - second).toBeGreaterThan(500);
+    expect(third).toBe(256);
+    expect(await asked({ costUsd: 100, price })).toEqual([undefined, undefined, undefined]); // no model writes that much
+    expect(await asked({ costUsd: 0.05, price: () => 0.01 })).toEqual([undefined, undefined, undefined]);
+    expect(await asked({ costUsd: 0.012, tokens: 300, price })).toEqual([300]);
   });
 
   it("bounds the bytes of arguments and cuts a long result, telling the model [B-argumentBytes]", async () => {
