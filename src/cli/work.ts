@@ -8,6 +8,7 @@ import { knownStore, openPlace, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
+import type { Outcome } from "../event/outcome.ts";
 import type { RunStore } from "../durable/run-store.ts";
 import { openStatuses } from "../durable/run-store.ts";
 import { pagedRuns } from "../durable/paged-runs.ts";
@@ -91,8 +92,14 @@ function tell({ runId, agent, parentRunId, ...event }: AgentEvent): void {
   const { progress, style } = processOutput;
   const about = oneLine(`${runId} (${agent})`);
   if (event.type === "run-start") progress(`${style("dim", `${about} goes on`)}\n`);
-  if (event.type === "run-end")
-    progress(`${about} ${event.outcome.type === "suspended" ? "waits" : event.outcome.type}\n`);
+  if (event.type === "run-end") progress(`${about} ${endText(event.outcome)}\n`);
+}
+
+/** The end of a run in a line; of one that needs a person, the reason. */
+function endText(outcome: Outcome): string {
+  if (outcome.type === "failed") return oneLine(`failed (${outcome.code}): ${outcome.message}`, 500);
+  if (outcome.type === "exhausted") return oneLine(`exhausted: ${outcome.message}`, 500);
+  return outcome.type === "suspended" ? "waits" : outcome.type;
 }
 
 function tellJson(event: AgentEvent): void {
