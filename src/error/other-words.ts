@@ -65,8 +65,9 @@ const ofOwner: Readonly<Record<"agent" | "run" | "other", Words>> = {
   },
   run: {
     "session: session(store, id)":
-      "memory configurable sessionid threadid thread conversationid previousresponseid",
+      "memory configurable sessionid threadid thread resourceid resource conversationid previousresponseid",
     "agent.stream(input)": "stream streammode",
+    "agent.run(messages)": "messages prompt input",
   },
   other: { [`agent({ ${asking} })`]: approvals },
 };
