@@ -51,6 +51,8 @@ export interface RunResult<Output> {
   readonly calls: readonly MadeCall[];
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
+  /** Dollars of this run and of the runs inside it, as the budget counts them. Left out if a price is unknown. */
+  readonly costUsd?: number;
   /** The number of turns, without those of runs inside. */
   readonly turns: number;
   /** The label of the answer: the join of the labels of everything read for it. */

@@ -161,6 +161,27 @@ describe("budgets", () => {
     });
   });
 
+  it("gives the dollars of a run and of the agents inside it, and none where a price is unknown", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 1000 };
+    const reply = (of: object): object => ({ ...of, usage });
+    const inner = agent({
+      name: "inner",
+      model: scripted([reply({ text: "done" })]),
+      budget: { price: () => 0.25 },
+    });
+    const outer = (price?: Budget["price"]) =>
+      agent({
+        name: "outer",
+        model: scripted([reply({ calls: [call("inner", { input: "go" })] }), reply({ text: "done" })]),
+        tools: [inner.asTool()],
+        budget: { price },
+      });
+    expect((await outer(() => 0.5).run("go")).costUsd).toBe(1.25);
+    expect((await outer(() => undefined).run("go")).costUsd).toBeUndefined();
+    expect((await inner.with({ model: () => "free", budget: {} }).run("go")).costUsd).toBe(0.25);
+    expect((await agent({ name: "a", model: () => "free" }).run("go")).costUsd).toBe(0);
+  });
+
   it("bounds each reply by what the dollars that are left pay for beside its prompt, and by 256 tokens at least", async () => {
     const price = (of: Usage): number => (of.inputTokens + 10 * of.outputTokens) / 1e6;
     const usage = { inputTokens: 1000, outputTokens: 400 };
