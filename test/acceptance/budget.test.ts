@@ -161,6 +161,21 @@ describe("budgets", () => {
     });
   });
 
+  it("asks for 16 tokens at least, since providers refuse a smaller bound, but never for more than the author allows", async () => {
+    const usage = { inputTokens: 60, outputTokens: 35 };
+    const asked = async (settings: { maxOutputTokens?: number }): Promise<unknown[]> => {
+      const model = scripted([
+        { calls: [call("t")], usage },
+        { text: "done", usage },
+      ]);
+      const tools = [fakeTool("t", 1)];
+      await agent({ name: "a", model, tools, budget: { tokens: 100 }, settings }).run("go");
+      return model.requests.map((request) => request.settings.maxOutputTokens);
+    };
+    expect(await asked({})).toEqual([100, 16]);
+    expect(await asked({ maxOutputTokens: 7 })).toEqual([7, 7]);
+  });
+
   it("gives the dollars of a run and of the agents inside it, and none where a price is unknown", async () => {
     const usage = { inputTokens: 1000, outputTokens: 1000 };
     const reply = (of: object): object => ({ ...of, usage });
