@@ -304,7 +304,7 @@ function loopOptions(
     level: base.level,
     approve: base.approve,
     onWait: base.onWait,
-    approvals: termsIn(base.approvals, definition.approvals),
+    approvals: definition.approvals ? termsIn(base.approvals, definition.approvals) : base.approvals,
     leaving: base.leaving,
     transcript,
     spent,

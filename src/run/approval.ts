@@ -79,9 +79,9 @@ export const approvalTerms: Shape<ApprovalTerms> = closed({
   by: optional(refined(list(filled, "a list of names"), "must name somebody", (names) => names.length > 0)),
 });
 
-/** An agent inside has its own terms, or those around it; its run is the outermost one in any case. */
-export function termsIn(around: TermsInRun, terms: Approvals | undefined): TermsInRun {
-  return terms === undefined ? around : { ...around, terms };
+/** The terms of an agent's own: the run of its questions is the outermost one, as for those around it. */
+export function termsIn(around: TermsInRun, terms: Approvals): TermsInRun {
+  return { ...around, terms };
 }
 
 /** The bounds of the answer to a question, as the author sets them. @throws WritError `definition-invalid` if the author's function returned invalid terms */

@@ -202,7 +202,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   const changed = question.change === undefined ? request : question.change(request);
   return after(changed, (wanted) => {
     const { model } = input;
-    const asked = askedModel(model, wanted, question.bounds);
+    const plain = wanted.settings.maxOutputTokens === undefined ? model : withoutRefusedBound(model);
+    const asked = question.bounds === undefined ? plain : boundedModel(model, question.bounds);
     const told = host.powers?.holdsSecrets === true ? requestWithoutSecrets(wanted, host) : wanted;
     const deltas = asked.stream(told, new ModelOptions(stop));
     // Taken at once, unless somebody watches who may leave midway.
@@ -232,11 +233,6 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
       return firstAt === undefined ? reply : { ...reply, firstAt };
     });
   });
-}
-
-function askedModel(model: Model, { settings }: ModelRequest, bounds: AskingBounds | undefined): Model {
-  if (bounds !== undefined) return boundedModel(model, bounds);
-  return settings.maxOutputTokens === undefined ? model : withoutRefusedBound(model);
 }
 
 /** The reply with the calls that the model meant, if it calls tools through one tool. */

@@ -31,14 +31,14 @@ import type { EarlyStarts } from "./early.ts";
 import { outputLeft } from "./output-left.ts";
 import { withinTokens } from "./paid-model.ts";
 import { requestFingerprint } from "./request-fingerprint.ts";
-import { noRepeats, type Run, type State } from "./state.ts";
+import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
 
 /** The input from which the driver makes this turn's request. */
 export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
   const mustAnswer = lastTurn === "answer" && ledger.turns + 1 > limits.turns;
-  const left = outputLeft(state, run);
+  const left = limits.costUsd === Infinity ? tokensLeft(state, run) : outputLeft(state, run);
   const input: TurnInput = {
     transcript,
     allowed: gate.allowed,

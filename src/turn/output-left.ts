@@ -4,8 +4,7 @@ import { type Run, type State, tokensLeft } from "./state.ts";
 
 /** The tokens that a reply may have: those that are left, and as many as the dollars of the run that are left pay for beside the prompt. */
 export function outputLeft(state: State, run: Run, used: Usage = noUsage): number {
-  const left = tokensLeft(state, run, used);
-  return state.limits.costUsd === Infinity ? left : Math.min(left, affordable(state, run, used));
+  return Math.min(tokensLeft(state, run, used), affordable(state, run, used));
 }
 
 /** No model writes more in one reply. */
@@ -15,6 +14,7 @@ const shortestReply = 256;
 
 /** The output that the dollars pay for; `Infinity` if the price does not depend on it, or is unknown: then the run ends after this turn. */
 function affordable({ limits, ledger, transcript }: State, { options }: Run, used: Usage): number {
+  if (limits.costUsd === Infinity) return Infinity;
   const inputTokens = estimateTokens(transcript.characters);
   const priceAt = (outputTokens: number): number => priceOf({ inputTokens, outputTokens }, options) ?? 0;
   const left = limits.costUsd - ledger.costUsd - (used === noUsage ? 0 : (priceOf(used, options) ?? 0));
