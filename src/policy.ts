@@ -55,7 +55,7 @@ export {
   within,
 } from "./policy/rules/conditions.ts";
 export { foundIn, listedBy } from "./policy/rules/sources.ts";
-export { type AnswerHere, type Approvals, type ApprovalTerms } from "./run/approval.ts";
+export { type AnswerHere, type Approvals, type ApprovalTerms, type QuestionedRun } from "./run/approval.ts";
 export { type PlanAtCall } from "./policy/knowledge/plan.ts";
 export { type Remedy } from "./policy/rules/remedy.ts";
 export {

@@ -41,6 +41,7 @@ const homesOfFormerNames = new Set([
   "src/adapters/model/ai-sdk-agent.ts",
   "src/tool/from-ai-sdk.ts",
   "docs/from/instructor-php.md",
+  "docs/coming-from/ai-sdk.md",
 ]);
 
 /** Places that use a name that was given up. */

@@ -150,7 +150,7 @@ export interface AgentDefinition<
   readonly policy?: Policy;
   /**
    * The time that a question of the policy stands, and the people who may answer, in a run that waits in its journal: `{ within: "2d", by: ["kim"] }`, or a
-   * function of the question. Agents inside have the terms of the agent around them, unless they have their own. Default: it stands until anybody answers.
+   * function of the question and of its run. Agents inside have the terms of the agent around them, unless they have their own. Default: it stands until anybody answers.
    */
   readonly approvals?: Approvals;
   /** The capabilities, of those that its tools declare, that they may use. Default: none. */

@@ -6,14 +6,15 @@ import { type Checkpoint, checkpointFault } from "../run/checkpoint.ts";
 import { type End, endBy, exhausted } from "../run/end.ts";
 import type { Finished } from "../run/finished.ts";
 import { type Frame, Framed } from "../run/frame.ts";
+import { termsIn } from "../run/approval.ts";
 import { driversFor } from "../turn/ask-model.ts";
 import { cycle } from "../turn/cycle.ts";
 import type { LoopOptions } from "../turn/options.ts";
 import { isAsked, type SystemMessage } from "../message/message.ts";
 import { readTranscript } from "../message/read-transcript.ts";
 import { addSaid, emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
-import { noUsage, priceOf, type Usage } from "../message/usage.ts";
-import { emptyLedger, type Ledger, spend } from "../policy/account/budget.ts";
+import { noUsage, priceOf } from "../message/usage.ts";
+import { emptyLedger, spend } from "../policy/account/budget.ts";
 import { transcriptAfter } from "../session/history.ts";
 import type { Json } from "../util/json.ts";
 import { after, type Maybe, rescue } from "../util/maybe.ts";
@@ -264,10 +265,7 @@ function systemFor({ system }: AgenticPlan, { instructions = "" }: RunOptions): 
   return { ...system, text: [system.text, instructions].filter((text) => text !== "").join("\n\n") };
 }
 
-interface Spent {
-  readonly ledger: Ledger;
-  readonly usage: Usage;
-}
+type Spent = Pick<Finished, "ledger" | "usage">;
 
 const nothingSpent: Spent = { ledger: emptyLedger, usage: noUsage };
 
@@ -306,7 +304,7 @@ function loopOptions(
     level: base.level,
     approve: base.approve,
     onWait: base.onWait,
-    approvals: definition.approvals ?? base.approvals,
+    approvals: definition.approvals ? termsIn(base.approvals, definition.approvals) : base.approvals,
     leaving: base.leaving,
     transcript,
     spent,

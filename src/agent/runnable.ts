@@ -10,7 +10,7 @@ import { contentText, type FilePart } from "../message/message.ts";
 import type { ReadyTranscript } from "../message/transcript.ts";
 import type { Usage } from "../message/usage.ts";
 import { RunAccounts } from "../run/accounts.ts";
-import type { Approvals, Approve } from "../run/approval.ts";
+import type { Approve, TermsInRun } from "../run/approval.ts";
 import { callAround, levelAround, type RunPowers, surrounded, surroundingRun } from "../run/around.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import { EventReader } from "../run/event-reader.ts";
@@ -51,6 +51,8 @@ export interface RunResult<Output> {
   readonly calls: readonly MadeCall[];
   /** Tokens of this run and of the runs inside it. */
   readonly usage: Usage;
+  /** Dollars of this run and of the runs inside it, as the budget counts them. Left out if a price is unknown. */
+  readonly costUsd?: number;
   /** The number of turns, without those of runs inside. */
   readonly turns: number;
   /** The label of the answer: the join of the labels of everything read for it. */
@@ -91,7 +93,7 @@ export interface RunFrame extends RunPowers {
   readonly approve?: Approve;
   readonly onWait?: OnWait;
   /** The terms of questions, from the run around it. */
-  readonly approvals?: Approvals;
+  readonly approvals: TermsInRun;
   /** Aborted when the run is to be handed over. */
   readonly leaving?: AbortSignal;
   readonly sessionId?: string;
@@ -255,6 +257,8 @@ const madeWhenRead: PropertyDescriptorMap & ThisType<LoopResult> = {
   },
 };
 
+const noTerms = {};
+
 /**
  * Makes the frame of a run of `name` from its own options, and the powers that it inherits from the run around it.
  *
@@ -280,7 +284,7 @@ export function frameOf(name: string, options: RunOptions, around: Surrounding):
     sessionId: options.session?.id,
     approve: options.approve ?? parent?.approve,
     onWait: options.onWait ?? parent?.onWait,
-    approvals: parent?.approvals,
+    approvals: parent?.approvals ?? { terms: noTerms, runId },
     powers,
     scope,
   };

@@ -152,7 +152,8 @@ async function answerOf(request: ApprovalRequest, fate: Ready): Promise<PersonsA
   const { approve, host } = fate.at.batch.run;
   if (approve === undefined) {
     host.warn?.(nobodyToAsk(request));
-    return { approved: false, reason: "it needs an approval, and there is nobody to ask" };
+    const why = request.reason === "" ? "" : ` (${request.reason})`;
+    return { approved: false, reason: `it needs an approval${why}, and there is nobody to ask` };
   }
   try {
     const behind = fate.at.behind?.(fate) ?? [];

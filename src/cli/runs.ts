@@ -104,10 +104,10 @@ function stepText({ key, json }: JournalRecord): string {
 }
 
 /** The way in which a run goes on, for a person who has to act on it. */
-function nextText({ id, status, agent }: StoredRun, questions: readonly WaitingQuestion[]): string {
+function nextText({ id, status, agent, end }: StoredRun, questions: readonly WaitingQuestion[]): string {
   const name = shellWord(id);
   if (status === "failed" || status === "exhausted")
-    return `To let it go on from its last step: writ runs retry ${name}\n`;
+    return `${firstText(end?.outcome)}To let it go on from its last step: writ runs retry ${name}\n`;
   if (status === "ready")
     return `Any worker with "${printable(agent)}" goes on with it: writ work FILE, with --store\n`;
   const waits = questions.map(({ key, request }) => {
@@ -117,6 +117,12 @@ function nextText({ id, status, agent }: StoredRun, questions: readonly WaitingQ
     return waitsFor === "time" ? "" : `writ runs signal ${name} ${shellWord(waitsFor.signal)}`;
   });
   return [...new Set(waits)].flatMap((each) => (each === "" ? [] : [`To let it go on: ${each}\n`])).join("");
+}
+
+/** The cause to mend before a run is retried, which otherwise ends in the same way. */
+function firstText(outcome: Outcome | undefined): string {
+  if (outcome?.type === "failed") return `First mend the cause: writ errors ${shellWord(outcome.code)}\n`;
+  return outcome?.type === "exhausted" ? `First give more than its bound: ${oneLine(outcome.message)}\n` : "";
 }
 
 /** `writ runs cancel <id>`. */

@@ -104,8 +104,9 @@ function teller(flags: StoreFlags): (event: AgentEvent) => void {
   };
 }
 
-/** The code and the message of an outcome that has them. */
+/** The code and the message of an outcome that has them; of one that met a bound, the message. */
 function reasonText(outcome: Outcome): string {
+  if (outcome.type === "exhausted") return `: ${oneLine(outcome.message, 500)}`;
   return "code" in outcome ? `: error[${outcome.code}] ${oneLine(outcome.message, 500)}` : "";
 }
 

@@ -71,8 +71,9 @@ const ofOwner: Readonly<Record<"agent" | "run" | "server" | "durable" | "other",
   },
   run: {
     "session: session(store, id)":
-      "memory configurable sessionid threadid thread conversationid previousresponseid",
+      "memory configurable sessionid threadid thread resourceid resource conversationid previousresponseid",
     "agent.stream(input)": "stream streammode",
+    "agent.run(messages)": "messages prompt input",
   },
   server: { [listenWith("port")]: "port listen", [listenWith("host")]: "host hostname", ...elsewhere },
   durable: {

@@ -30,8 +30,20 @@ export interface ApprovalTerms {
   readonly by?: readonly string[];
 }
 
+/** The run whose question it is: of an agent inside another run, the outermost one. Behind a server its id begins with the name of the caller: `ada/order-17`. */
+export interface QuestionedRun {
+  readonly runId: string;
+}
+
 /** The terms of all questions of an agent, or a function that returns the terms of one question. */
-export type Approvals = ApprovalTerms | ((request: ApprovalRequest) => ApprovalTerms | undefined);
+export type Approvals =
+  | ApprovalTerms
+  | ((request: ApprovalRequest, run: QuestionedRun) => ApprovalTerms | undefined);
+
+/** The terms of an agent's questions, in a run. */
+export interface TermsInRun extends QuestionedRun {
+  readonly terms: Approvals;
+}
 
 /**
  * Asks a person whether a call may run. A function that throws counts as a no. `others` are the questions that the next 100 calls of the same reply would bring:
@@ -67,9 +79,16 @@ export const approvalTerms: Shape<ApprovalTerms> = closed({
   by: optional(refined(list(filled, "a list of names"), "must name somebody", (names) => names.length > 0)),
 });
 
+/** The terms of an agent's own: the run of its questions is the outermost one, as for those around it. */
+export function termsIn(around: TermsInRun, terms: Approvals): TermsInRun {
+  return { ...around, terms };
+}
+
 /** The bounds of the answer to a question, as the author sets them. @throws WritError `definition-invalid` if the author's function returned invalid terms */
-export function boundsOf(request: ApprovalRequest, approvals: Approvals = {}): AnswerBounds {
-  const terms = typeof approvals === "function" ? (approvals(request) ?? {}) : approvals;
+export function boundsOf(request: ApprovalRequest, approvals: TermsInRun | undefined): AnswerBounds {
+  if (approvals === undefined) return {};
+  const { terms: given, runId } = approvals;
+  const terms = typeof given === "function" ? (given(request, { runId }) ?? {}) : given;
   checkShape(`The \`approvals\` of agent "${request.agent}"`, terms, approvalTerms);
   const { within, by } = terms;
   const answer = { approved: false, reason: `nobody answered within ${within}`, expired: true };

@@ -1,4 +1,4 @@
-import type { Approvals, Approve } from "./approval.ts";
+import type { Approve, TermsInRun } from "./approval.ts";
 import type { RunEvent } from "../event/event.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
 import { directJournal } from "../journal/direct-journal.ts";
@@ -48,7 +48,7 @@ export interface RunContext extends Ordering {
   /** Receives the signals that tools wait for in this process. */
   readonly onWait?: OnWait;
   /** The terms of questions that wait in the journal. */
-  readonly approvals?: Approvals;
+  readonly approvals?: TermsInRun;
   /** Aborted when the run is to be handed over: then nobody waits for a person any more, and no request is retried. */
   readonly leaving?: AbortSignal;
   /** Carries out the calls of a reply in place of the runtime. */

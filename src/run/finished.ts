@@ -35,6 +35,8 @@ export interface LoopResult {
   readonly error?: WritError;
   readonly transcript: ReadyTranscript;
   readonly usage: Usage;
+  /** Dollars of this run and of the runs inside it. Left out if a price is unknown. */
+  readonly costUsd?: number;
   readonly turns: number;
   /** The join of the labels of what the run has seen. */
   readonly label: Label;

@@ -211,6 +211,7 @@ function resultOf(options: FrameOptions, finished: Finished): LoopResult {
     error,
     transcript,
     usage,
+    ...(Number.isFinite(ledger.costUsd) ? { costUsd: ledger.costUsd } : {}),
     turns: ledger.turns,
     label: labelled(options, finished),
     ...(checkpoint === undefined ? {} : { checkpoint }),

@@ -16,7 +16,7 @@ import type { CallScope } from "../tool/call-scope.ts";
 import type { OnWait } from "../tool/waits.ts";
 import { interrupt, type Interrupt } from "../util/interrupt.ts";
 import type { RunAccounts } from "./accounts.ts";
-import type { Approvals, Approve } from "./approval.ts";
+import type { Approve, TermsInRun } from "./approval.ts";
 import { callEnded } from "./end.ts";
 import { type Gate, judgeInside } from "./gate.ts";
 import { addSpending, noSpending } from "./powers.ts";
@@ -38,7 +38,7 @@ export interface Scope extends Level, Pick<Gate, "said"> {
   readonly powers: Powers;
   readonly approve?: Approve;
   readonly onWait?: OnWait;
-  readonly approvals?: Approvals;
+  readonly approvals?: TermsInRun;
   readonly purse: Purse;
   /** The accounts that pay for this run and the runs inside it; undefined without any. */
   readonly accounts?: RunAccounts;
@@ -108,7 +108,7 @@ export interface ScopeOptions {
   readonly tell?: (event: RunEvent) => void;
   readonly approve?: Approve;
   readonly onWait?: OnWait;
-  readonly approvals?: Approvals;
+  readonly approvals?: TermsInRun;
   readonly leaving?: AbortSignal;
   readonly journal: Journal;
   readonly host: Host;

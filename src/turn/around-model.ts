@@ -49,7 +49,8 @@ export async function changeRequest(
   }
   tellHooks({ turn, place, by }, { tell: note });
   // A hook cannot allow more tokens to write than the budget has left.
-  const left = run.limits.tokens === Infinity ? Infinity : (settings.maxOutputTokens ?? Infinity);
+  const isBounded = Math.min(run.limits.tokens, run.limits.costUsd) !== Infinity;
+  const left = isBounded ? (settings.maxOutputTokens ?? Infinity) : Infinity;
   const within = withinTokens(answer.settings ?? settings, left);
   const changed = { ...request, messages, ...answer, settings: within };
   if (request.prompt === undefined || answer.messages === undefined) return changed;

@@ -24,6 +24,7 @@ import type { Delta, Model, ModelRequest, StreamOptions, UnreadableCall } from "
 import { asWritError, WholeReply } from "../model/function-model.ts";
 import type { Interrupt } from "../util/interrupt.ts";
 import type { Json } from "../util/json.ts";
+import { withoutRefusedBound } from "../model/output-bound.ts";
 import { after, attempt, type Maybe } from "../util/maybe.ts";
 import { lazy } from "../util/remembered.ts";
 import { type EarlyStarts, hasStarted, type LeftCalls, takeEarly } from "./early.ts";
@@ -201,7 +202,8 @@ function readReply(driver: Driver, question: ModelQuestion): Maybe<TimedReply> {
   const changed = question.change === undefined ? request : question.change(request);
   return after(changed, (wanted) => {
     const { model } = input;
-    const asked = question.bounds === undefined ? model : boundedModel(model, question.bounds);
+    const plain = wanted.settings.maxOutputTokens === undefined ? model : withoutRefusedBound(model);
+    const asked = question.bounds === undefined ? plain : boundedModel(model, question.bounds);
     const told = host.powers?.holdsSecrets === true ? requestWithoutSecrets(wanted, host) : wanted;
     const deltas = asked.stream(told, new ModelOptions(stop));
     // Taken at once, unless somebody watches who may leave midway.

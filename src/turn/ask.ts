@@ -28,6 +28,7 @@ import { asWritError } from "../model/function-model.ts";
 import { afterFailed, askedAgain, isUsedUp, keepFailed, noteKept, retryIn } from "./asked-again.ts";
 import { decideTurn, type DecidingTurn } from "./decide-turn.ts";
 import type { EarlyStarts } from "./early.ts";
+import { outputLeft } from "./output-left.ts";
 import { withinTokens } from "./paid-model.ts";
 import { requestFingerprint } from "./request-fingerprint.ts";
 import { noRepeats, type Run, type State, tokensLeft } from "./state.ts";
@@ -37,7 +38,7 @@ export function turnInput(state: State, run: Run): TurnInput {
   const { transcript, ledger, gate, limits } = state;
   const { model, settings, examples, marks, toolChoice, lastTurn, output } = run.options;
   const mustAnswer = lastTurn === "answer" && ledger.turns + 1 > limits.turns;
-  const left = tokensLeft(state, run);
+  const left = limits.costUsd === Infinity ? tokensLeft(state, run) : outputLeft(state, run);
   const input: TurnInput = {
     transcript,
     allowed: gate.allowed,

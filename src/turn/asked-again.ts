@@ -6,8 +6,9 @@ import { paceWith, retryDelay, spread } from "../model/retry.ts";
 import { emptyLedger, spend } from "../policy/account/budget.ts";
 import { StepsOfRun } from "../run/steps-of-run.ts";
 import type { FailureNotes, ModelRecord } from "./ask-model.ts";
+import { outputLeft } from "./output-left.ts";
 import { withinTokens } from "./paid-model.ts";
-import { type Run, type State, tokensLeft } from "./state.ts";
+import type { Run, State } from "./state.ts";
 
 /** A question to the model whose last request failed. */
 export interface FailedQuestion {
@@ -45,7 +46,7 @@ export function isUsedUp({ state, run, notes: { usage } }: FailedQuestion): bool
 /** The question for the retry: within the tokens that the failed requests have left. */
 export function askedAgain<Question extends FailedQuestion>(asking: Question): Question {
   const { state, run, input, notes } = asking;
-  const settings = withinTokens(input.settings, tokensLeft(state, run, notes.usage));
+  const settings = withinTokens(input.settings, outputLeft(state, run, notes.usage));
   return { ...asking, input: { ...input, settings } };
 }
 

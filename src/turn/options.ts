@@ -3,7 +3,7 @@ import type { WorkedExample } from "../driver/driver.ts";
 import type { Gate } from "../run/gate.ts";
 import type { RunAccounts } from "../run/accounts.ts";
 import type { RunContext } from "../run/context.ts";
-import type { Approvals, Approve } from "../run/approval.ts";
+import type { Approve, TermsInRun } from "../run/approval.ts";
 import type { Scope } from "../run/scope.ts";
 import type { Level } from "../tool/power-port.ts";
 import type { Hooks } from "../hook/run-hooks.ts";
@@ -88,7 +88,7 @@ export interface LoopOptions {
   readonly host: Host;
   readonly approve: Approve | undefined;
   readonly onWait: RunContext["onWait"];
-  readonly approvals: Approvals | undefined;
+  readonly approvals: TermsInRun | undefined;
   readonly leaving: AbortSignal | undefined;
   /** The call around this run. */
   readonly parent?: Scope;

@@ -12,16 +12,20 @@ import {
   type Usage,
 } from "../message/usage.ts";
 import type { Delta, Model, ModelRequest, ModelSettings, StreamOptions } from "../model/model.ts";
+import { withoutRefusedBound } from "../model/output-bound.ts";
 import { type ModelTimeout, timed } from "../model/timeout.ts";
 import type { Budget } from "../policy/account/budget.ts";
 
-/** Limits what the model may write to the tokens that are left. */
+/** OpenAI's responses take no smaller bound. */
+const leastBound = 16;
+
+/** Limits what the model may write to the tokens that are left, or to a few if those are fewer: providers refuse a smaller bound. */
 export function withinTokens(settings: ModelSettings, left: number): ModelSettings {
-  if (left === Infinity) return settings;
-  return {
-    ...settings,
-    maxOutputTokens: Math.max(1, Math.min(settings.maxOutputTokens ?? Infinity, Math.floor(left))),
-  };
+  return left === Infinity ? settings : atMost(settings, Math.max(leastBound, Math.floor(left)));
+}
+
+function atMost(settings: ModelSettings, tokens: number): ModelSettings {
+  return { ...settings, maxOutputTokens: Math.min(settings.maxOutputTokens ?? Infinity, tokens) };
 }
 
 /** The accounts and the price by which a run pays for its model. */
@@ -39,7 +43,7 @@ export interface AskingBounds extends Paying {
 /** The model as a run asks it. */
 export function boundedModel(model: Model, bounds: AskingBounds): Model {
   const { timeout, host } = bounds;
-  const paid = paidModel(model, bounds);
+  const paid = paidModel(withoutRefusedBound(model), bounds);
   return timeout === undefined ? paid : timed(paid, timeout, host);
 }
 
@@ -85,7 +89,7 @@ async function* paidReply(
     if (signal.aborted) stopped();
     signal.throwIfAborted();
     for await (const delta of model.stream(
-      { ...request, settings: withinTokens(settings, held.outputTokens) },
+      { ...request, settings: atMost(settings, held.outputTokens) },
       options,
     )) {
       reply.add(delta);

@@ -291,7 +291,7 @@ describe("what is not clearly yes", () => {
   it("nobody to ask means no, at once, and says so [Y20]", async () => {
     const scene = await run([calling(transfer()), "done"], undefined);
     expect(texts(scene)).toEqual([
-      "Tool 'transfer' was denied: it needs an approval, and there is nobody to ask",
+      "Tool 'transfer' was denied: it needs an approval (money leaves), and there is nobody to ask",
     ]);
     expect(scene.done).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { agent, tool } from "../../src/index.ts";
+import { agent, type Budget, tool, type Usage } from "../../src/index.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
 import type { JsonObject } from "../../src/util/json.ts";
 
@@ -159,6 +159,60 @@ describe("budgets", () => {
     expect(await priced(() => undefined)).toMatchObject({
       outcome: { type: "exhausted", message: expect.stringContaining("price is unknown") },
     });
+  });
+
+  it("asks for 16 tokens at least, since providers refuse a smaller bound, but never for more than the author allows", async () => {
+    const usage = { inputTokens: 60, outputTokens: 35 };
+    const asked = async (settings: { maxOutputTokens?: number }): Promise<unknown[]> => {
+      const model = scripted([
+        { calls: [call("t")], usage },
+        { text: "done", usage },
+      ]);
+      const tools = [fakeTool("t", 1)];
+      await agent({ name: "a", model, tools, budget: { tokens: 100 }, settings }).run("go");
+      return model.requests.map((request) => request.settings.maxOutputTokens);
+    };
+    expect(await asked({})).toEqual([100, 16]);
+    expect(await asked({ maxOutputTokens: 7 })).toEqual([7, 7]);
+  });
+
+  it("gives the dollars of a run and of the agents inside it, and none where a price is unknown", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 1000 };
+    const reply = (of: object): object => ({ ...of, usage });
+    const inner = agent({
+      name: "inner",
+      model: scripted([reply({ text: "done" })]),
+      budget: { price: () => 0.25 },
+    });
+    const outer = (price?: Budget["price"]) =>
+      agent({
+        name: "outer",
+        model: scripted([reply({ calls: [call("inner", { input: "go" })] }), reply({ text: "done" })]),
+        tools: [inner.asTool()],
+        budget: { price },
+      });
+    expect((await outer(() => 0.5).run("go")).costUsd).toBe(1.25);
+    expect((await outer(() => undefined).run("go")).costUsd).toBeUndefined();
+    expect((await inner.with({ model: () => "free", budget: {} }).run("go")).costUsd).toBe(0.25);
+    expect((await agent({ name: "a", model: () => "free" }).run("go")).costUsd).toBe(0);
+  });
+
+  it("bounds each reply by what the dollars that are left pay for beside its prompt, and by 256 tokens at least", async () => {
+    const price = (of: Usage): number => (of.inputTokens + 10 * of.outputTokens) / 1e6;
+    const usage = { inputTokens: 1000, outputTokens: 400 };
+    const asked = async (budget: Budget): Promise<unknown[]> => {
+      const model = scripted([{ calls: [call("t")], usage }, { calls: [call("t")], usage }, "done"]);
+      await agent({ name: "a", model, tools: [fakeTool("t", 1)], budget }).run("x".repeat(4000));
+      return model.requests.map(({ settings }) => settings.maxOutputTokens);
+    };
+    const [first = 0, second = 0, third] = (await asked({ costUsd: 0.012, price })) as number[];
+    expect(first).toBeGreaterThan(1050);
+    expect(first).toBeLessThanOrEqual(1100); // 0.012 dollars, without those for 1000 tokens of the prompt
+    expect(first - second).toBeGreaterThan(500);
+    expect(third).toBe(256);
+    expect(await asked({ costUsd: 100, price })).toEqual([undefined, undefined, undefined]); // no model writes that much
+    expect(await asked({ costUsd: 0.05, price: () => 0.01 })).toEqual([undefined, undefined, undefined]);
+    expect(await asked({ costUsd: 0.012, tokens: 300, price })).toEqual([300]);
   });
 
   it("bounds the bytes of arguments and cuts a long result, telling the model [B-argumentBytes]", async () => {

@@ -220,7 +220,7 @@ describe("a driver that decides", () => {
       budget: { tokens: 60 },
     });
     expect((await bound.run("go")).outcome).toMatchObject({ type: "exhausted", field: "tokens", used: 60 });
-    expect(asked.requests.map(({ settings }) => settings?.maxOutputTokens)).toEqual([45, 30, 15]);
+    expect(asked.requests.map(({ settings }) => settings?.maxOutputTokens)).toEqual([45, 30, 16]);
   });
 
   it("is paid for a question whose reply it did not wait for, and sends none after it has decided [C2.2]", async () => {
@@ -259,7 +259,7 @@ describe("a driver that decides", () => {
     const model = scripted([{ text: "a", usage }]);
     const hooks = [{ onBudgetExceeded: () => ({ extend: 100 }) }];
     await agent({ name: "a", model, driver: twice, tools: [add], hooks, budget: { tokens: 15 } }).run("go");
-    expect(model.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([15, 85]);
+    expect(model.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([16, 85]);
   });
 
   it("that throws, or decides nothing, fails the run and says so [C2.2]", async () => {

@@ -62,7 +62,8 @@ describe("the calls of a result", () => {
         name: "pay",
         arguments: { to: "A" },
         status: "denied",
-        reason: "Tool 'pay' was denied: it needs an approval, and there is nobody to ask",
+        reason:
+          "Tool 'pay' was denied: it needs an approval (a person must agree to it), and there is nobody to ask",
       },
       { callId: "two", name: "read", arguments: {}, status: "ok" },
       {

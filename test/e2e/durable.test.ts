@@ -274,7 +274,9 @@ describe("writ runs show", () => {
     runs.close();
     const { stdout, stderr } = await shown();
     expect(stdout).toMatch(/turn\/1\/call\/0\n.*turn\/1\/call\/1 \(unknown: It may have happened\.\)/);
-    expect(stderr).toContain("writ runs retry r");
+    expect(stderr).toBe(
+      "First mend the cause: writ errors provider-failed\nTo let it go on from its last step: writ runs retry r\n",
+    );
   });
 });
 
@@ -419,6 +421,25 @@ export default agent({ name: "broken", model: () => { throw new Error("no such d
     });
     expect(stderr).toMatch(/^r 1 \(broken\) failed: error\[provider-failed\] .*no such deployment/m);
     expect(stderr).toContain(`writ runs show 'r 1' --store ${store}\n`);
+  });
+});
+
+describe("writ work with code that changed", () => {
+  it("says why a run failed, and which error to read about before it is retried", async () => {
+    await writ(["run", "payer.ts", "Pay Ada", "--durable", "--id", "r"]);
+    await writ(["approvals", "approve", "r"]);
+    const source = readFileSync(join(project.folder, "payer.ts"), "utf8");
+    project.file("wordy.ts", source.replace('name: "payer",', 'name: "payer", instructions: "Be wordy.",'));
+    const ended = await writ(["work", "wordy.ts"], {
+      meanwhile: (child) =>
+        child.stderr?.on("data", (text: string) => {
+          if (text.includes("failed")) child.kill("SIGTERM");
+        }),
+    });
+    expect(ended.stderr).toMatch(
+      /\nr \(payer\) failed \(journal-mismatch\): .* its instructions changed\.\n/,
+    );
+    expect((await writ(["runs", "show", "r"])).stderr).toContain("writ errors journal-mismatch\n");
   });
 });
 

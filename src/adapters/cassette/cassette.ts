@@ -25,7 +25,7 @@ export interface CassetteOptions {
 
 /**
  * A model whose replies are kept in a file, so that tests run without a key, without a network and always alike. A request equals a
- * recorded one if a provider would get the same: messages, tools, format and settings, in any order of fields. The first such request
+ * recorded one if a provider would get the same: messages, tools, format and settings (but for `maxOutputTokens`), in any order of fields. The first such request
  * gets the first reply that was recorded for it, and so on; after the last reply, the last one again. Replies keep their pieces, but not their times.
  * A failed request is not recorded. A replayed reply costs nothing (`price` is 0 until the model is asked). A file has replies of one model: they are replayed
  * whatever `model` is, but another model is not asked for more.

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { messageOf, WritError } from "../../error/writ-error.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { type Json, type JsonObject, parseJson } from "../../util/json.ts";
+import { asObject, type Json, type JsonObject, parseJson } from "../../util/json.ts";
 import { fits, jsonObject, list, misfitText, object, oneOf, type Shape, string } from "../../util/shape.ts";
 import { firstDifference } from "./sent-request.ts";
 
@@ -67,7 +67,7 @@ export class Tape {
 
   /** The next reply to this request: the first one at the first time, and the last one again after all were played. */
   next(request: JsonObject): Recorded | undefined {
-    const found = this.#byRequest.get(canonicalJson(request));
+    const found = this.#byRequest.get(keyOf(request));
     if (found === undefined) return undefined;
     found.played += 1;
     return found.replies[Math.min(found.played, found.replies.length) - 1];
@@ -80,7 +80,7 @@ export class Tape {
    * @throws WritError `cassette-invalid` for a file that cannot be written, and for a reply that could not be read back
    */
   begin(request: JsonObject): (kept?: Kept) => void {
-    const key = canonicalJson(request);
+    const key = keyOf(request);
     const asked = this.#asked.get(key) ?? [];
     this.#asked.set(key, asked);
     const place: Asked = {};
@@ -115,12 +115,11 @@ export class Tape {
   /** A sentence with the most similar request on the tape, and the first part in which the two differ. */
   nearestTo(request: JsonObject): string {
     if (this.#entries.length === 0) return "It has none at all.";
-    const asked = canonicalJson(request);
-    const likeness = this.#entries.map(({ recorded: { request: each } }) =>
-      commonLength(canonicalJson(each), asked),
-    );
+    const asked = keyOf(request);
+    const likeness = this.#entries.map(({ recorded: { request: each } }) => commonLength(keyOf(each), asked));
     const nearest = this.#entries[likeness.indexOf(Math.max(...likeness))];
-    const difference = firstDifference(nearest?.recorded.request, request);
+    const recordedRequest = nearest === undefined ? undefined : comparable(nearest.recorded.request);
+    const difference = firstDifference(recordedRequest, comparable(request));
     const { place = "", recorded, asked: now } = difference ?? {};
     const [one, other] = excerpts(shown(recorded), shown(now));
     return `The nearest of its ${this.#entries.length} is that of line ${nearest?.line}: there \`${place}\` is ${one}, and here it is ${other}.`;
@@ -148,7 +147,7 @@ export class Tape {
 
   #index(recorded: Recorded, line: number): { readonly replies: Recorded[]; played: number } {
     this.#entries.push({ recorded, line });
-    const key = canonicalJson(recorded.request);
+    const key = keyOf(recorded.request);
     const found = this.#byRequest.get(key) ?? { replies: [], played: 0 };
     found.replies.push(recorded);
     this.#byRequest.set(key, found);
@@ -191,6 +190,16 @@ export class Tape {
   #invalid(reason: string, advice: string): WritError {
     return new WritError("cassette-invalid", { file: this.#file, reason, advice });
   }
+}
+
+/** A request without the bound of its reply, which follows from what a run has left of its budget: a replayed reply costs nothing, and leaves more. */
+function comparable(request: JsonObject): JsonObject {
+  const { maxOutputTokens: _, ...settings } = asObject(request["settings"]);
+  return { ...request, settings };
+}
+
+function keyOf(request: JsonObject): string {
+  return canonicalJson(comparable(request));
 }
 
 function commonLength(one: string, other: string): number {

@@ -35,7 +35,11 @@ const wordings: readonly {
     words: /\btool_choice\b.*\b(?:incompatible|not support)|\bnot support\b.*\btool_choice\b/,
     of: "tool_choice",
   },
-  { lesson: "max_completion_tokens", words: /\bmax_tokens\b.*\bmax_completion_tokens\b/, of: "max_tokens" },
+  {
+    lesson: "max_completion_tokens",
+    words: /^(?!.*too large).*\bmax_tokens\b.*\bmax_completion_tokens\b/,
+    of: "max_tokens",
+  },
   { lesson: "reasoning_content required", words: /reasoning_content\b.*\b(?:missing|must be passed back)/i },
   { lesson: "reply after results", words: /unexpected role '?user'? after role '?tool/i },
   {

@@ -57,12 +57,27 @@ export function modelNamed(name: string): Model {
   const [, provider = "", model = ""] = /^([a-z-]+)[/:](.+)$/.exec(name) ?? [];
   if (isHosted(provider)) return withCard(hosted(provider, model));
   if (isOwn(provider)) return withCard(providers[provider](model));
-  const begun = name.split(/[/:]/, 1)[0] ?? "";
-  const meant = providerNames.some((known) => known === begun)
-    ? `: it is a provider alone; write "${begun}/" and the name of the model.`
-    : didYouMean(begun, providerNames) || ".";
-  throw new WritError("model-name-invalid", { name, meant, known: providerNames.join(", ") });
+  throw new WritError("model-name-invalid", { name, meant: meantBy(name), known: providerNames.join(", ") });
 }
+
+function meantBy(name: string): string {
+  const begun = name.split(/[/:]/, 1)[0] ?? "";
+  if (providerNames.some((known) => known === begun))
+    return `: it is a provider alone; write "${begun}/" and the name of the model.`;
+  const maker = makers.find(([, names]) => names.test(name))?.[0];
+  return maker === undefined ? didYouMean(begun, providerNames) || "." : `; did you mean "${maker}/${name}"?`;
+}
+
+/** The providers of names that other libraries take without one. Ollama puts a size behind a colon. */
+const makers: readonly (readonly [ProviderName, RegExp])[] = [
+  ["openai", /^(?:chat)?gpt-[\w.-]+$|^o\d[\w.-]*$/],
+  ["anthropic", /^claude-[\w.-]+$/],
+  ["google", /^gemini-[\w.-]+$/],
+  ["mistral", /^(?:mistral|ministral|magistral|codestral|devstral)-[\w.-]+$/],
+  ["deepseek", /^deepseek-(?:chat|reasoner)$/],
+  ["xai", /^grok-[\w.-]+$/],
+  ["ollama", /^[a-z][\w.-]*\d[\w.-]*:[\w.-]+$/],
+];
 
 function isOwn(name: string): name is keyof typeof providers {
   return Object.hasOwn(providers, name);

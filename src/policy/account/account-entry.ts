@@ -124,7 +124,7 @@ function holdReply(entry: AccountEntry, reply: WantedReply, limits: AccountLimit
 }
 
 /** The largest number up to `high` for which it and all smaller ones pass a test; 0 if there is none. */
-function most(high: number, passes: (value: number) => boolean): number {
+export function most(high: number, passes: (value: number) => boolean): number {
   if (passes(high)) return high;
   let [yes, no] = [0, high];
   while (no - yes > 1) {

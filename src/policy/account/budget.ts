@@ -15,7 +15,7 @@ export interface Budget {
   readonly durationMs?: number;
   /** Tokens in and out, over all turns; checked before each model call, which may then write only what is left. Default none. */
   readonly tokens?: number;
-  /** Dollars, checked like tokens. Needs a known price. Default none. */
+  /** Dollars; checked before each model call, which may then write only what the rest pays for, and 256 tokens at least. Needs a known price. Default none. */
   readonly costUsd?: number;
   /** Milliseconds of one call, for tools without a time-out of their own. Default none. */
   readonly toolMs?: number;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { agent, type AgentEvent } from "../../../src/index.ts";
+import { agent, type AgentEvent, type Budget, type Usage } from "../../../src/index.ts";
 import type { Delta } from "../../../src/model/model.ts";
 import type { JsonObject } from "../../../src/util/json.ts";
 import { cassette, type CassetteOptions, fakeOpenai, fakeTool, scripted } from "../../../src/testing.ts";
@@ -35,6 +35,15 @@ describe("cassette()", () => {
     expect(text).toBe("A cat.");
     expect(outcome).toMatchObject({ type: "answered" });
     expect(lines()).toHaveLength(3); // the model, and two requests
+  });
+
+  it("replays a run whose bounds of replies are others: its budget has more left, or the replies cost nothing", async () => {
+    const priced = { ...script(), price: ({ outputTokens }: Usage) => outputTokens / 1000 };
+    const bounded = (model: ReturnType<typeof cassette>, budget: Budget) => looker(model).with({ budget });
+    expect(await bounded(cassette(file, priced), { costUsd: 1 })("What is there?")).toBe("A cat.");
+    expect(lines().join()).toContain('"maxOutputTokens"');
+    expect(await bounded(played({ mode: "replay" }), { costUsd: 1 })("What is there?")).toBe("A cat.");
+    expect(await bounded(played({ mode: "auto" }), { tokens: 5000 })("What is there?")).toBe("A cat.");
   });
 
   it("gives the pieces of a reply as they came", async () => {

@@ -165,7 +165,17 @@ describe("the model of a hosted provider, by name", () => {
       expect(() => modelNamed(alone)).toThrow(
         `"${alone}" does not name a model: it is a provider alone; write "openai/" and the name of the model.`,
       );
-    expect(() => modelNamed("gpt-5")).toThrow('"gpt-5" does not name a model.');
+    expect(() => modelNamed("my-model")).toThrow('"my-model" does not name a model.');
+    for (const named of [
+      "openai/gpt-5",
+      "openai/o3",
+      "anthropic/claude-sonnet-4-5",
+      "google/gemini-2.5-pro",
+      "ollama/qwen2.5:7b",
+    ]) {
+      const name = named.slice(named.indexOf("/") + 1);
+      expect(() => modelNamed(name)).toThrow(`"${name}" does not name a model; did you mean "${named}"?`);
+    }
   });
 
   it("finds in each package the function that makes its provider", async () => {

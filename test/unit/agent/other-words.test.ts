@@ -36,6 +36,8 @@ const runs: Readonly<Record<string, string>> = {
   thread_id: "write `session: session(store, id)` in place of `thread_id`.",
   memory: "write `session: session(store, id)` in place of `memory`.",
   configurable: "write `session: session(store, id)` in place of `configurable`.",
+  messages: "write `agent.run(messages)` in place of `messages`.",
+  resourceId: "write `session: session(store, id)` in place of `resourceId`.",
   id: "write `runId` in place of `id`.",
   maxRetries: "write `retry: { attempts }` in place of `maxRetries`.",
   handoffs: "`handoffs` belongs to the agent: write `agent.with({ tools: [subagents(agents)] }).run(input)`.",

@@ -132,6 +132,7 @@ describe("durable runs that are given what they do not take", () => {
     const said = await Promise.try(begin, runs).then(String, (error: unknown) => error);
     expect(said).toMatchObject({ code: "definition-invalid", message: expect.stringMatching(told) });
     expect(said).toMatchObject({ message: expect.stringContaining(`${what}() of durable runs: `) });
+    expect(said).not.toMatchObject({ hint: expect.stringContaining("definition") }); // nothing was defined, and a run may be under way
   });
 
   it("say of a run in place of its id what to give", async () => {
