@@ -110,6 +110,30 @@ describe("the pages", () => {
     expect(namesOf(rowsOf(page, heading)).toSorted()).toEqual(fields.toSorted());
   });
 
+  it.each([
+    ["docs/models.md", "src/model/model.ts", "ModelSettings"],
+    ["docs/models.md", "src/adapters/model/ollama-request.ts", "OllamaOptions"],
+    ["docs/models.md", "src/adapters/model/llama-cpp.ts", "LlamaCppOptions"],
+    ["docs/models.md", "src/adapters/model/openai-compatible-source.ts", "OpenaiCompatibleOptions"],
+    ["docs/doors.md", "src/turn/safe-loop.ts", "SafeLoopOptions"],
+    ["docs/eval-agent.md", "src/eval/agent/evaluate.ts", "EvalOptions"],
+    ["docs/hosted-models.md", "src/adapters/model/ai-sdk.ts", "AiSdkOptions"],
+    ["docs/isolation.md", "src/adapters/isolate/isolated-tool.ts", "IsolatedToolDefinition"],
+    ["docs/mcp.md", "src/adapters/mcp/wanted.ts", "McpSignIn"],
+    ["docs/mcp.md", "src/adapters/mcp/take.ts", "McpTaking"],
+    ["docs/mcp-server.md", "src/server/mcp/options.ts", "McpOffer"],
+    ["docs/serve.md", "src/server/serve.ts", "ServeOptions"],
+    ["docs/serve.md", "src/server/limits.ts", "ServerLimits"],
+    ["docs/sessions.md", "src/session/compaction.ts", "CompactionOptions"],
+    ["docs/simulate.md", "src/eval/simulate/options.ts", "SimulationOptions"],
+    ["docs/workspace.md", "src/adapters/workspace/shell-tool.ts", "ShellToolOptions"],
+  ])("%s names each option of %s, %s", (page, ...declared) => {
+    const fields = interfaceFields(...declared);
+    expect(fields.length).toBeGreaterThan(2);
+    const code = [...read(page).matchAll(/^```[\s\S]*?^```|`[^`\n]+`/gm)].join("\n");
+    for (const field of fields) expect(code, field).toMatch(new RegExp(`\\b${field}\\b`));
+  });
+
   it("tell all options of a run", () => {
     const [, section = ""] = read("docs/agents.md").split("\n## Options of a run\n");
     for (const field of interfaceFields("src/agent/run-options.ts", "RunOptions"))

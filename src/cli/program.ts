@@ -319,4 +319,4 @@ const evalExitCodeHelp = `
 Exit codes: 0 all cases passed, 1 a case failed, 2 something is wrong with options, agent or cases, 130 interrupted.`;
 
 const exitCodeHelp = `
-Exit codes: 0 answered, 1 failed, 2 usage, 3 refused by policy, 4 budget exhausted, 5 model or provider, 6 suspended, 130 interrupted.`;
+Exit codes: 0 answered, 1 failed, 2 usage, 3 refused, 4 budget exhausted, 5 model or provider, 6 suspended, 130 interrupted.`;

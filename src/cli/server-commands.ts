@@ -34,7 +34,7 @@ export function addServer(program: Command, act: Act): void {
         .option("--skills [names]", "offer the instructions of their skills as prompts")
         .option(
           "--approvals <way>",
-          "questions go to the person at the client; for a client that cannot ask: refuse, or wait for others; elsewhere: never to the client",
+          "refuse or wait: ask the person at the client; if the client cannot ask, deny the call, or wait for an answer from elsewhere; elsewhere: never ask the client",
           "refuse",
         )
         .option("--port <n>", "speak over HTTP at this port, under /mcp; 0 takes any free port"),
@@ -64,7 +64,7 @@ function addInspect(program: Command, act: Act): void {
       .description("show runs on a page of this machine: each call, and why it was allowed or refused")
       .argument(
         "[file...]",
-        "programs or definitions of agents: their runs are explained whole, answered and forked",
+        "programs or definitions of agents, to explain their runs in full, to answer and to fork them",
       )
       .option("--port <n>", "0 takes any free port", "0")
       .option("--work", "also carry out runs of these agents here")

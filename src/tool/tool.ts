@@ -205,7 +205,7 @@ export interface ToolDefinition<
   Needs extends readonly Capability[] = readonly Capability[],
   Output extends SchemaSource | undefined = SchemaSource | undefined,
 > {
-  /** 1 to 64 letters, digits, `_`, `-` or `.`; begins with a letter or `_`. */
+  /** 1 to 64 letters, digits, `_`, `-`, `.` or `/`; begins with a letter or `_`. */
   readonly name: string;
   /** Tells the model when to call it. */
   readonly description: string;

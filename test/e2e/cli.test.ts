@@ -77,6 +77,15 @@ describe("writ", () => {
     expect((await writ([...command, "--help"])).stdout).toMatch(new RegExp(`--json +${words}\\n`));
   });
 
+  it("says of exit code 3 that the run was refused: a policy refuses calls alone", async () => {
+    expect((await writ(["run", "--help"])).stdout).toContain("3 refused, 4 budget exhausted,");
+  });
+
+  it("lists the model that can be fetched with the driver that `auto` takes for it", async () => {
+    const { stdout } = await writ(["models", "list"], { env: { OLLAMA_HOST: closed } });
+    expect(stdout).toMatch(/^llama-cpp\/smollm2-135m .*the driver `guided`$/m);
+  });
+
   it.each(["replay", "bfcl"])("says where `eval %s` is, whatever its options", async (name) => {
     const { code, stdout, stderr } = await writ(["eval", name, "--data", "outputs", "--json"]);
     expect(stderr).toMatch(new RegExp(`not part of the package.*npm run eval -- ${name}`));

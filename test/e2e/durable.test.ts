@@ -437,7 +437,7 @@ describe("writ work with code that changed", () => {
         }),
     });
     expect(ended.stderr).toMatch(
-      /\nr \(payer\) failed \(journal-mismatch\): .* its instructions changed\.\n/,
+      /\nr \(payer\) failed: error\[journal-mismatch\] .* its instructions changed\.\n/,
     );
     expect((await writ(["runs", "show", "r"])).stderr).toContain("writ errors journal-mismatch\n");
   });

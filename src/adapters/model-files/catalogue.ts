@@ -20,7 +20,7 @@ export interface CatalogueModel {
 export const catalogue: readonly CatalogueModel[] = [
   {
     name: "smollm2-135m",
-    description: "SmolLM2 135M Instruct, Q4_1: small enough for any machine; speaks in lines, not in JSON",
+    description: "SmolLM2 135M Instruct, Q4_1: small enough for any machine, with the driver `guided`",
     file: "SmolLM2-135M-Instruct.Q4_1.gguf",
     parameters: 134_515_008,
     sizeBytes: 98_362_432,

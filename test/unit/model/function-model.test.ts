@@ -57,9 +57,7 @@ it.each<[what: string, model: ModelFunction]>([
   expect(error).toMatchObject({
     code: "provider-failed",
     message: expect.stringMatching(/for the model "function": its code threw: Expected property name/),
-    hint: expect.stringContaining(
-      "If the code of the model threw, as a function of yours may, `cause` is its error.",
-    ),
+    hint: expect.stringContaining("If the model is a function of yours that threw, `cause` is its error."),
     cause: expect.any(SyntaxError),
     retryable: false,
   });
