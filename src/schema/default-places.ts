@@ -38,7 +38,9 @@ export function defaultPlaces(schema: JsonSchema, value: Json, before: Json): De
 }
 
 /** True if a default stands anywhere in the schema. Depends on: the schema. */
-const statesDefaults = remembered((schema: JsonSchema) => JSON.stringify(schema).includes('"default":'));
+export const statesDefaults: (schema: JsonSchema) => boolean = remembered((schema: JsonSchema) =>
+  JSON.stringify(schema).includes('"default":'),
+);
 
 interface Search {
   readonly root: JsonSchema;

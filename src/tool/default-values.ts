@@ -1,4 +1,4 @@
-import { defaultPlaces, type FieldPlaces } from "../schema/default-places.ts";
+import { defaultPlaces, type FieldPlaces, statesDefaults } from "../schema/default-places.ts";
 import { parsedAtOnce } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
@@ -35,8 +35,17 @@ export function statedDefaultsOf(tool: WithDefaults): ((args: Json) => IsDefault
   };
 }
 
-function hasOwnDefaults({ origin, hasOwnSchema }: WithDefaults): boolean {
-  return hasOwnSchema === true && origin === undefined;
+/** The arguments as the model wrote them, without the author's defaults in them, if the tool gets the same without. */
+export function withoutDefaults(tool: WithDefaults, proposed: Json): Json {
+  const { input } = tool;
+  const args = hasOwnDefaults(tool) ? parsedAtOnce(input, proposed) : undefined;
+  if (args === undefined) return proposed;
+  const { written, without } = defaultPlaces(input.jsonSchema, args, proposed);
+  return written.size > 0 && sameJson(args, parsedAtOnce(input, without)) ? without : proposed;
+}
+
+function hasOwnDefaults({ input, origin, hasOwnSchema }: WithDefaults): boolean {
+  return hasOwnSchema === true && origin === undefined && statesDefaults(input.jsonSchema);
 }
 
 function within(...places: readonly FieldPlaces[]): IsDefault {

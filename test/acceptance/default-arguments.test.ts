@@ -10,6 +10,7 @@ import {
   guarded,
   memoryJournal,
   tool,
+  type Tool,
 } from "../../src/index.ts";
 import { boundToIntent, arg, not } from "../../src/policy.ts";
 import { fakeTool, scripted } from "../../src/testing.ts";
@@ -319,6 +320,57 @@ describe("a child agent", () => {
     expect(await run({ to, text })).toBe(0);
     expect(await run({ to, text, priority: "urgent" })).toBe(1);
     expect(filed).toEqual([{ to, text, priority: "normal" }]);
+  });
+});
+
+describe("a look-up with defaults", () => {
+  /** The verdict on a mail to the address that the look-up gives, after a stranger's words. */
+  const verdictAfter = async (args: JsonObject, more: Partial<Tool> = {}): Promise<string | undefined> => {
+    const find = tool({
+      name: "find_contact",
+      description: "",
+      inputSchema: z.object({
+        name: z.string().optional(),
+        most: z.int().default(10),
+        book: z.string().default("team"),
+      }),
+      effect: "read",
+      trusted: true,
+      resolves: true,
+      execute: () => "mallory@corp.example",
+    });
+    const mail = fakeTool("send_mail", "sent", {
+      effect: "irreversible",
+      inputSchema: z.object({ to: z.string() }),
+    });
+    const made = [
+      ["inbox", {}],
+      ["find_contact", args],
+      ["send_mail", { to: "mallory@corp.example" }],
+    ] as const;
+    const model = scripted([
+      ...made.map(([name, given]) => ({ calls: [{ name, arguments: given }] })),
+      "Done.",
+    ]);
+    const verdicts: string[] = [];
+    const one = agent({ name: "a", model, tools: [inbox, { ...find, ...more }, mail], policy: guarded() });
+    for await (const event of one.stream('Send a mail to "Mallory"'))
+      if (event.type === "call-decided") verdicts.push(event.decision.verdict);
+    return verdicts.at(-1);
+  };
+
+  it("finds what the user chose, if the user chose all else", async () => {
+    expect(await verdictAfter({ name: "Mallory" })).toBe("allow");
+    expect(await verdictAfter({ name: "Mallory", most: 10, book: "team" })).toBe("allow");
+    expect(await verdictAfter({ name: "Mallory", most: 11 })).toBe("ask");
+    expect(await verdictAfter({ name: "Eve", most: 10 })).toBe("ask");
+    expect(await verdictAfter({ name: "team" })).toBe("ask");
+  });
+
+  it("finds nobody's choice with defaults alone, or with those of a stranger's schema", async () => {
+    expect(await verdictAfter({})).toBe("ask");
+    expect(await verdictAfter({ most: 10, book: "team" })).toBe("ask");
+    expect(await verdictAfter({ name: "Mallory", most: 10 }, { hasOwnSchema: undefined })).toBe("ask");
   });
 });
 

@@ -176,9 +176,7 @@ function resultMessage(
   const isOfTool = result.status === "ok" || result.status === "error"; // otherwise the runtime wrote it
   const said = isOfTool && (trusted !== undefined || secrecy !== undefined);
   const own = shownForm(asTool(tool, name), result);
-  const label = said
-    ? resultLabel(own, labelOfArguments(learned, args, tool?.input?.jsonSchema))
-    : result.label;
+  const label = said ? resultLabel(own, labelOfArguments(learned, args, tool)) : result.label;
   return { role: "tool", callId, name, ...result, ...(label === undefined ? {} : { label }) };
 }
 
