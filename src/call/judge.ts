@@ -10,6 +10,7 @@ import { fitsOpen, judgePlan } from "../policy/rules/judge-plan.ts";
 import { judgeOf } from "../run/gate.ts";
 import { argumentNames, propertyNames } from "../schema/property-names.ts";
 import { changedAgain, isChangedAgain, type ParseResult } from "../schema/schema.ts";
+import { defaultsOf } from "../tool/default-values.ts";
 import { actsOf } from "../tool/plan-tool.ts";
 import { isReader, readResult } from "../tool/read-result.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -273,11 +274,12 @@ class JudgedCall implements CallRequest {
   readonly parameters: CallRequest["parameters"];
   readonly kind: Tool["kind"];
   readonly #call: Call;
-  readonly #input: Tool["input"];
+  readonly #tool: Tool;
   readonly #args: unknown;
   #plan: PlanAtCall | undefined;
 
-  constructor(call: Call, { name, effect, parameters = noParameters, kind, input }: Tool, args: unknown) {
+  constructor(call: Call, tool: Tool, args: unknown) {
+    const { name, effect, parameters = noParameters, kind } = tool;
     const { gate, turn } = call.batch;
     this.agent = gate.agent;
     this.skill = gate.allowed.skill;
@@ -288,7 +290,7 @@ class JudgedCall implements CallRequest {
     this.parameters = parameters;
     this.kind = kind;
     this.#call = call;
-    this.#input = input;
+    this.#tool = tool;
     this.#args = args;
   }
 
@@ -299,11 +301,15 @@ class JudgedCall implements CallRequest {
   }
 
   get fields(): ReadonlySet<string> {
-    return propertyNames(this.#input.jsonSchema);
+    return propertyNames(this.#tool.input.jsonSchema);
   }
 
   get declared(): ReadonlySet<string> {
-    return argumentNames(this.#input.jsonSchema);
+    return argumentNames(this.#tool.input.jsonSchema);
+  }
+
+  get defaultsIn(): CallRequest["defaultsIn"] {
+    return defaultsOf(this.#tool, this.#call.proposed.arguments);
   }
 
   get knows(): RunKnowledge {

@@ -166,9 +166,7 @@ function ownLabel({ at, ready, label }: OngoingCall, result: ToolResult): Label 
   const said = label === undefined ? undefined : withoutSecrets(label, at.batch.run.host);
   const added = addedLabel(said === undefined ? tool : { ...tool, ...aboutOf(said) });
   const isSettled = joinLabels(added, at.learned.label) === added;
-  const own = isSettled
-    ? added
-    : joinLabels(labelOfArguments(at.learned, call.arguments, tool.input.jsonSchema), added);
+  const own = isSettled ? added : joinLabels(labelOfArguments(at.learned, call.arguments, tool), added);
   return said?.sources === undefined ? own : joinLabels(own, { ...trustedLabel, sources: said.sources });
 }
 

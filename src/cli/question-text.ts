@@ -37,10 +37,15 @@ function readText({ sources }: ApprovalRequest["label"]): string {
   return oneLine(sources.map(sourceText).join(", "), longest);
 }
 
-function valueLine({ path, value, bound }: ApprovalValue): string {
-  const isEmpty = value === null || value === "";
-  const origin = isEmpty ? "empty" : bound ? "you said it" : "you did not say it";
+function valueLine(shown: ApprovalValue): string {
+  const { path, value } = shown;
+  const origin = value === null || value === "" ? "empty" : originText(shown);
   return `    ${visible(path)}: ${bothEnds(valueText(value))}  (${origin})`;
+}
+
+function originText({ bound, default: isDefault }: ApprovalValue): string {
+  if (isDefault === true) return "the default of the tool's schema";
+  return bound ? "you said it" : "you did not say it";
 }
 
 function valueText(value: ApprovalValue["value"]): string {

@@ -8,11 +8,17 @@ import type { Tool } from "../tool/tool.ts";
 import { asObject, isJsonObject, type Json, type JsonObject, own, parseJson } from "../util/json.ts";
 import { type AnyAgent, checkFile, loadAgent, loadAgentOrTools, single } from "./load-agent.ts";
 
+/** A tool as a file describes it. */
+export interface ReadTool extends DraftedTool {
+  /** The tool itself, of a program or a definition. */
+  readonly made?: Tool;
+}
+
 /** Tools as a file describes them. */
 export interface ToolsFile {
   /** The name of the agent; without an agent, the name of the file. */
   readonly name: string;
-  readonly tools: readonly DraftedTool[];
+  readonly tools: readonly ReadTool[];
 }
 
 /**
@@ -104,8 +110,10 @@ function toolsIn(list: unknown): readonly Tool[] {
   return typeof list === "object" && list !== null && "input" in list ? [list as Tool] : [];
 }
 
-function toolAsDrafted({ name, description, input, effect, trusted, parameters }: Tool): DraftedTool {
+function toolAsDrafted(made: Tool): ReadTool {
+  const { name, description, input, effect, trusted, parameters } = made;
   return {
+    made,
     name,
     description,
     schema: input.jsonSchema,

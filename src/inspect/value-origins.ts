@@ -13,6 +13,8 @@ export interface ValueOrigin {
   readonly isShort?: true;
   /** True if the policy says in its question that the user chose it. */
   readonly isBound?: boolean;
+  /** True if the policy says there that it is the default of the tool's schema. */
+  readonly isDefault?: true;
 }
 
 /** The shortest value that is searched: shorter ones occur in any text. */
@@ -25,19 +27,20 @@ export function originsOf(view: InspectedRun, call: InspectedCall): readonly Val
   const { turns = [], messages = [] } = conversationsIn(view).find(({ key }) => key === within) ?? {};
   const length = turns.find(({ number }) => number === call.turn)?.promptLength ?? 0;
   const seen = messages.slice(0, length);
-  const said = new Map(call.question?.request?.values.map(({ path, bound }) => [path, bound]));
+  const said = new Map(call.question?.request?.values.map((each) => [each.path, each]));
   return leavesOf(call.proposed, "")
     .slice(0, mostValues)
     .map(({ path, value }) => {
       const isShort = value.length < shortest;
       const place = isShort ? undefined : seen.find(({ text }) => text.includes(value));
-      const isBound = said.get(path);
+      const { bound: isBound, default: isDefault } = said.get(path) ?? {};
       return {
         path,
         value: lineOf(value),
         ...(place === undefined ? {} : { seenIn: nameOf(place) }),
         ...(isShort ? { isShort } : {}),
         ...(isBound === undefined ? {} : { isBound }),
+        ...(isDefault === undefined ? {} : { isDefault }),
       };
     });
 }

@@ -1,5 +1,6 @@
 import type { Label } from "../message/label.ts";
 import type { Parameters, ValueSource, ValueType } from "../tool/parameters.ts";
+import type { IsDefault } from "../tool/default-values.ts";
 import type { Effect, Tool } from "../tool/tool.ts";
 import type { Json } from "../util/json.ts";
 import type { Intent } from "./knowledge/intent.ts";
@@ -25,6 +26,11 @@ export interface CallRequest {
   readonly fields?: ReadonlySet<string>;
   /** The names that the schema gives to the arguments themselves, without fields inside them. Default: `fields`. */
   readonly declared?: ReadonlySet<string>;
+  /**
+   * Finds the values in `arguments` that are defaults of the author's own schema: in the function that it returns, of the field of an object. They count as the
+   * author's where leaving them out gives the same. Default: none, as of a tool whose schema somebody else wrote.
+   */
+  readonly defaultsIn?: ((args: Json) => IsDefault) | undefined;
   /** The roles of the arguments, as the tool declares them. */
   readonly parameters: Parameters;
   /** `knowledge` and `memory` belong to the author and the agent: they have no effect outside. */

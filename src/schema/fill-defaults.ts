@@ -105,7 +105,7 @@ function fillItems(filling: Filling, schema: JsonObject, value: readonly unknown
 }
 
 /** A default that the property itself refuses, like the text "false" for a truth value, is a mistake of the author and fills nothing. */
-function defaultOf(property: Json | undefined): Json | undefined {
+export function defaultOf(property: Json | undefined): Json | undefined {
   if (!isJsonObject(property)) return undefined;
   const value = own(property, "default");
   const type = own(property, "type");

@@ -1,4 +1,5 @@
-import type { JsonObject } from "../util/json.ts";
+import { copyOfPlain, type Json, type JsonObject } from "../util/json.ts";
+import { leaveUnheard } from "../util/maybe.ts";
 import { plainJson } from "../util/plain-json.ts";
 import { sameJson } from "../util/same-json.ts";
 
@@ -66,6 +67,14 @@ export async function isChangedAgain(schema: Schema, value: unknown): Promise<bo
   if (!got.ok || again?.ok !== true) return false;
   const then = plainJson(again.value);
   return !then.ok || !sameJson(then.value, got.value);
+}
+
+/** What a schema makes of a value, as JSON; undefined if the value does not fit, if JSON cannot show the result, and for a schema that takes its time. */
+export function parsedAtOnce(schema: Schema, value: Json): Json | undefined {
+  const parsed = schema.parse(copyOfPlain(value));
+  leaveUnheard(parsed);
+  const shown = !(parsed instanceof Promise) && parsed.ok ? plainJson(parsed.value) : undefined;
+  return shown?.ok === true ? shown.value : undefined;
 }
 
 /** The reason why such a call does not run. */

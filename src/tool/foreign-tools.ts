@@ -89,7 +89,7 @@ export function takenNames(
 /** Makes a tool from one of another library. */
 export function foreignTool(foreign: ForeignTool, { tools = {} }: ForeignToolOptions): Tool {
   const { name, description, inputSchema, outputSchema, providerOptions, execute } = foreign;
-  return tool({
+  const made = tool({
     ...(Object.hasOwn(tools, name) ? tools[name] : {}),
     name,
     description: typeof description === "string" ? description : "",
@@ -100,6 +100,7 @@ export function foreignTool(foreign: ForeignTool, { tools = {} }: ForeignToolOpt
     ...(isJsonObject(providerOptions) ? { providerOptions } : {}),
     execute,
   });
+  return { ...made, hasOwnSchema: undefined };
 }
 
 /** The result, if it is a list of message parts, as its texts with its files beside them. */

@@ -139,6 +139,8 @@ export interface Tool {
   readonly atBest?: Label;
   /** The server that it comes from. */
   readonly origin?: ToolOrigin;
+  /** True if the author of the agent wrote its input schema: the defaults in it are the author's own. Left out for schemas of servers, callers and other libraries. */
+  readonly hasOwnSchema?: true | undefined;
   /** The page that shows results of its calls. */
   readonly page?: ToolPage;
   /** The enforcement of the code that executes it; undefined for a function in this process. */
@@ -307,7 +309,7 @@ export function toolOfOthers(definition: ToolDefinition<JsonSchema, unknown>): T
   return made(definition, false);
 }
 
-function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
+function made(definition: AnyToolDefinition, isOwn: boolean): Tool {
   checkShape("tool()", definition, definitionLike);
   const { name, description, timeoutMs, notation } = definition;
   checkWords({ ...definition });
@@ -315,7 +317,7 @@ function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
   const where = `Tool "${name}"`;
   checkShape(where, definition, shape);
   const { effect = "undeclared" } = definition;
-  const input = argumentSchema(definition.inputSchema, { name, refusesSlips });
+  const input = argumentSchema(definition.inputSchema, { name, refusesSlips: isOwn });
   checkNotation(name, notation, input);
   checkRecovery(definition.recover, where);
   checkConstraints(name, definition.constraints);
@@ -328,7 +330,7 @@ function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
     output:
       definition.outputSchema === undefined
         ? undefined
-        : toSchema(definition.outputSchema, { name, role: "output", refusesSlips }),
+        : toSchema(definition.outputSchema, { name, role: "output", refusesSlips: isOwn }),
     effect,
     exclusiveKey: exclusiveKeyOf(name, definition),
     timeoutMs,
@@ -343,8 +345,14 @@ function made(definition: AnyToolDefinition, refusesSlips: boolean): Tool {
     secrecy: definition.secrecy,
     ...(definition.providerOptions && { providerOptions: definition.providerOptions }),
     execute: definition.execute,
+    hasOwnSchema: isOwn && isWrittenHere(definition) ? true : undefined,
     ...doubtsOf(definition),
   };
+}
+
+/** True unless the definition spreads a tool of others, whose schema it may have. */
+function isWrittenHere({ input, hasOwnSchema }: AnyToolDefinition & Partial<Tool>): boolean {
+  return input === undefined || hasOwnSchema === true;
 }
 
 /** The doubts about a made tool that a definition spreads. They stay: its words, and what it calls, may still be a stranger's. */
@@ -399,6 +407,7 @@ export const madeFields: readonly string[] = Object.keys({
   trustedForm: true,
   atBest: true,
   origin: true,
+  hasOwnSchema: true,
   page: true,
   enforcement: true,
   mode: true,

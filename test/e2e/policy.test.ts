@@ -135,6 +135,36 @@ describe("writ policy", () => {
     expect([joined.code, joined.stdout]).toEqual([2, ""]);
   });
 
+  it("takes a default of a program's own schema for the author's, and that of a list in a file for a stranger's", async () => {
+    const inputSchema = {
+      type: "object",
+      properties: { to: text, priority: { ...text, default: "normal" } },
+    };
+    const program = write(
+      "desk.mjs",
+      `import { tool } from ${JSON.stringify(join(import.meta.dirname, "../../dist/index.js"))};
+const inputSchema = ${JSON.stringify(inputSchema)};
+export default [tool({ name: "file_ticket", description: "", inputSchema, effect: "write", execute: () => "" })];
+`,
+    );
+    const listed = write("desk.json", { tools: [{ name: "file_ticket", description: "", inputSchema }] });
+    const policy = write("desk.policy.json", { name: "p", rules: "guarded" });
+    const tried = async (from: string, args: object): Promise<string> => {
+      const call = ["policy", "try", policy, "file_ticket", JSON.stringify(args), "--tools", from];
+      const { stdout } = await writ([...call, "--intent", "Write to ada@example.com"]);
+      return stdout.split("\n").find((line) => /^Allowed|^not chosen/.test(line)) ?? stdout;
+    };
+    const to = "ada@example.com";
+    expect(await tried(program, { to })).toMatch(/^Allowed/);
+    expect(await tried(program, { to, priority: "normal" })).toMatch(/^Allowed/);
+    expect(await tried(program, { to, priority: "urgent" })).toBe(
+      'not chosen by the user: priority = "urgent"',
+    );
+    expect(await tried(listed, { to, priority: "normal" })).toBe(
+      'not chosen by the user: priority = "normal"',
+    );
+  });
+
   it("explains the calls of a run, and what another policy would have said of them", async () => {
     const run = await writ(["run", agentFile, "Any news?", "--output-format", "stream-json"]);
     const events = write("run.jsonl", run.stdout);

@@ -8,6 +8,7 @@ import type { Leaf } from "../../policy/rules/condition/values.ts";
 import { rulePolicyOf } from "../../policy/rules/identity.ts";
 import { valuesIn } from "../../policy/values/bound-values.ts";
 import { namesIn } from "../../schema/property-names.ts";
+import { statedDefaultsOf } from "../../tool/default-values.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { assertNever } from "../../util/assert-never.ts";
 import { sameJson } from "../../util/same-json.ts";
@@ -157,6 +158,7 @@ function strangersOf(
     parameters: tool.parameters ?? {},
     arguments: args,
     ...namesIn(tool.input.jsonSchema),
+    defaultsIn: statedDefaultsOf(tool),
     knows: {
       intent: noIntent(way.agent),
       label: { integrity: "untrusted", secrecy: "private", sources: [] },

@@ -13,6 +13,7 @@ import { actsOfTool } from "../../policy/values/acts.ts";
 import { narrowedParts } from "../../policy/rules/narrowed-parts.ts";
 import { namesIn } from "../../schema/property-names.ts";
 import type { ParameterRole } from "../../tool/parameters.ts";
+import { statedDefaultsOf } from "../../tool/default-values.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { JsonObject } from "../../util/json.ts";
@@ -104,6 +105,7 @@ function callOf({ agent, skill }: Way, tool: Tool, { label, calls, args = {} }: 
     kind,
     arguments: args,
     ...namesIn(input.jsonSchema),
+    defaultsIn: statedDefaultsOf(tool),
     knows: {
       intent: noIntent(agent),
       label,

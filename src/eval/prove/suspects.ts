@@ -1,7 +1,8 @@
 import { assertNever } from "../../util/assert-never.ts";
-import type { Json } from "../../util/json.ts";
+import type { Json, JsonObject } from "../../util/json.ts";
+import type { Sight } from "../../policy/rules/condition/sight.ts";
 import { violation } from "../../policy/account/constraints.ts";
-import type { Label } from "../../message/label.ts";
+import { type Label, trustedLabel } from "../../message/label.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { countedIn, judgedPaths, strangersFor } from "./places.ts";
 import { type Place, placesOf } from "./schema-places.ts";
@@ -88,15 +89,28 @@ function values(
   return meantIn(sentence, way).flatMap((tool) =>
     countedPlaces(sentence, way, tool).flatMap((place) => {
       const hosts = sentence.type === "given" ? (sentence.hosts ?? []) : [];
-      return strangersFor({ policy: way.policy, tool: tool.name, hosts }, place).flatMap((value) =>
-        free({ way, tool, states, args: place.with(value) }).map(({ state, opaque }) => ({
-          way,
-          state,
-          calls: [{ tool, at: { place, value } }],
-          opaque,
-        })),
-      );
+      const see = (args: JsonObject): Sight => sightIn(way, tool, { label: trustedLabel, calls: 0, args });
+      const strangers = strangersFor({ policy: way.policy, tool: tool.name, hosts }, place);
+      return strangers
+        .filter((value) => !isDefaultAt(place, value, see))
+        .flatMap((value) =>
+          free({ way, tool, states, args: place.with(value) }).map(({ state, opaque }) => ({
+            way,
+            state,
+            calls: [{ tool, at: { place, value } }],
+            opaque,
+          })),
+        );
     }),
+  );
+}
+
+/** True for a value that is the default of the author's schema at its place. */
+function isDefaultAt(place: Place, value: Json, see: (args: JsonObject) => Sight): boolean {
+  return (
+    see(place.with(value))
+      .leaves()
+      ?.some((leaf) => leaf.isDefault === true) === true
   );
 }
 

@@ -102,6 +102,11 @@ function Arguments({
   );
 }
 
+function chosen(isBound: boolean | undefined, isDefault: true | undefined): JSX.Element | string {
+  if (isDefault === true) return "no: the default of the schema";
+  return isBound === undefined ? "" : isBound ? "yes" : <strong>no</strong>;
+}
+
 function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Element | null {
   const origins = useMemo(() => originsOf(view, call), [view, call]);
   if (origins.length === 0) return null;
@@ -117,7 +122,7 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
           </tr>
         </thead>
         <tbody>
-          {origins.map(({ path, value, seenIn, isShort, isBound }) => (
+          {origins.map(({ path, value, seenIn, isShort, isBound, isDefault }) => (
             <tr key={path}>
               <td>
                 <span class="quiet">{path}</span>
@@ -127,7 +132,7 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
               <td>
                 {seenIn ?? <span class="quiet">{isShort ? "too short to look for" : "nowhere before"}</span>}
               </td>
-              {isAsked && <td>{isBound === undefined ? "" : isBound ? "yes" : <strong>no</strong>}</td>}
+              {isAsked && <td>{chosen(isBound, isDefault)}</td>}
             </tr>
           ))}
         </tbody>

@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from "../../message/message.ts";
 import { propertyNames } from "../../schema/property-names.ts";
-import type { JsonSchema } from "../../schema/schema.ts";
+import { withoutDefaults, type WithDefaults } from "../../tool/default-values.ts";
 import type { Parameters, ParameterWords, ValueSource, ValueType } from "../../tool/parameters.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { remembered } from "../../util/remembered.ts";
@@ -159,8 +159,8 @@ function learnFrom(before: Learned, message: Message, { calls, allowed }: Said):
     return withText(learned, new Trusted(textOf(message), own.sources.length === 0));
   if (message.role !== "tool" || message.status !== "ok") return learned;
   const args = message.arguments ?? calls?.get(message.callId)?.arguments;
-  const { resolves = false, input } = allowed.tools.get(message.name) ?? {};
-  const isBound = resolves && args !== undefined && saidBy(learned, args, input?.jsonSchema) === "user";
+  const tool = allowed.tools.get(message.name);
+  const isBound = tool?.resolves === true && args !== undefined && saidBy(learned, args, tool) === "user";
   return withText(learned, new Trusted(message, isBound));
 }
 
@@ -169,8 +169,9 @@ function withLookUp(learned: Learned, message: Message, { calls, allowed }: Said
     return learned;
   if (isOfClient(message)) return learned;
   const args = message.arguments ?? calls?.get(message.callId)?.arguments;
-  const { parameters = {} } = allowed.tools.get(message.name) ?? {};
-  const isChosen = args !== undefined && isChosenIn(learned, args, parameters);
+  const tool = allowed.tools.get(message.name);
+  const chosen = args !== undefined && tool !== undefined ? withoutDefaults(tool, args) : args;
+  const isChosen = chosen !== undefined && isChosenIn(learned, chosen, tool?.parameters ?? {});
   return { ...learned, lookedUp: new LookUp(message, isChosen, learned.lookedUp) };
 }
 
@@ -273,12 +274,12 @@ function asksForIn({ texts, length }: Learned, tool: string, exactly: boolean): 
 }
 
 /**
- * The label of what a model wrote: that of everything it has seen, unless every value in it is the user's own choice, and so is every name that the schema
- * does not have. Without a schema names are not judged.
+ * The label of what a model wrote: that of everything it has seen, unless every value in it is the user's own choice or a default of the author's schema, and
+ * so is every name that the schema does not have. Without a schema names are not judged.
  */
-export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSchema): Label {
+export function labelOfArguments(learned: Learned, args: Json, tool: Partial<WithDefaults> = {}): Label {
   if (learned.label === trustedLabel) return trustedLabel;
-  return saidBy(learned, args, schema) === "model" ? learned.label : trustedLabel;
+  return saidBy(learned, args, tool) === "model" ? learned.label : trustedLabel;
 }
 
 /**
@@ -287,8 +288,9 @@ export function labelOfArguments(learned: Learned, args: Json, schema?: JsonSche
  */
 type Speaker = "user" | "nobody" | "model";
 
-function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): Speaker {
-  const names = schema === undefined ? undefined : propertyNames(schema);
+function saidBy(learned: Learned, args: Json, tool: Partial<WithDefaults>): Speaker {
+  const { input } = tool;
+  const names = input === undefined ? undefined : propertyNames(input.jsonSchema);
   function speakerOf(value: Json): Speaker {
     if (Array.isArray(value)) return together(value.map(speakerOf));
     if (isJsonObject(value)) return together(Object.entries(value).flatMap(speakersOf));
@@ -299,7 +301,7 @@ function saidBy(learned: Learned, args: Json, schema: JsonSchema | undefined): S
     const isName = names === undefined || names.has(key);
     return isName ? [speakerOf(value)] : [speakerOf(key), speakerOf(value)];
   }
-  return speakerOf(args);
+  return speakerOf(input === undefined ? args : withoutDefaults({ ...tool, input }, args));
 }
 
 function together(speakers: readonly Speaker[]): Speaker {

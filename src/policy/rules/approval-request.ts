@@ -59,6 +59,8 @@ export interface ApprovalValue {
   readonly value: Json;
   readonly bound: boolean;
   readonly type?: ValueType;
+  /** True if a default of the author's schema stands there: then it is bound, and nobody in the run chose it. */
+  readonly default?: true;
 }
 
 /** The question about a call. */
@@ -105,9 +107,15 @@ function seenBy(
   const listed = leaves.toSorted((one, other) => rank(one) - rank(other)).slice(0, maxValues);
   const more = leaves.length - listed.length;
   const values = listed.map((leaf): ApprovalValue => {
-    const { path, value, type } = leaf;
+    const { path, value, type, isDefault } = leaf;
     const bound = isAbsent(leaf) || sight.isBound(leaf, type) === true;
-    return type === undefined ? { path, value, bound } : { path, value, bound, type };
+    return {
+      path,
+      value,
+      bound,
+      ...(type === undefined ? {} : { type }),
+      ...(isDefault === true ? { default: true } : {}),
+    };
   });
   const links = [...new Set(leaves.flatMap((leaf) => sight.strangersLinks(leaf)))];
   return { values, ...(more === 0 ? {} : { more }), links };

@@ -81,7 +81,7 @@ function testCode(test: ValueTest): string {
     case "host-in":
       return `hostIn(${test.hosts.map(textCode).join(", ")})`;
     case "absent":
-      return "absent()";
+      return test.orDefault === true ? "absent({ orDefault: true })" : "absent()";
     default:
       return assertNever(test);
   }

@@ -9,6 +9,7 @@ import type { Condition, Rule, ValueTest } from "./rule.ts";
 const withinShape = closed({ min: anything, max: anything });
 const callsShape = closed({ atLeast: anything });
 const requestedShape = closed({ exactly: optional(boolean) });
+const absentShape = closed({ orDefault: optional(boolean) });
 
 /** An argument, as the subject of a condition. */
 export interface ArgumentSubject {
@@ -60,7 +61,8 @@ export function roles(...names: readonly ParameterRole[]): RolesSubject {
 
 /**
  * Passes for the user's own choice: in the canonical form of its type the value occurs in the intent, in a constant of the author, or in the result of a lookup
- * for such values. Without a type, the tool's declaration decides, or else the form of the value. An argument that was left out passes.
+ * for such values. Without a type, the tool's declaration decides, or else the form of the value. An argument that was left out passes, and so does the
+ * default that the author's own schema fills in for it.
  *
  * @example
  * ```ts
@@ -127,7 +129,8 @@ export function hostIn(...hosts: readonly string[]): ValueTest {
 }
 
 /**
- * Passes for an argument that is left out, null, an empty text or an empty list.
+ * Passes for an argument that is left out, null, an empty text or an empty list. With `orDefault` it passes for a default of the author's schema too, which
+ * the call has because nobody chose anything there.
  *
  * @example
  * ```ts
@@ -137,8 +140,10 @@ export function hostIn(...hosts: readonly string[]): ValueTest {
  * export const rule = allow("send_mail").when(arg("bcc").is(absent()));
  * ```
  */
-export function absent(): ValueTest {
-  return Object.freeze({ type: "absent" });
+export function absent(options: { readonly orDefault?: boolean } = {}): ValueTest {
+  checkShape("absent()", options, absentShape);
+  const { orDefault = false } = options;
+  return Object.freeze(orDefault ? { type: "absent", orDefault } : { type: "absent" });
 }
 
 /**

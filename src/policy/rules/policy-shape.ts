@@ -70,7 +70,7 @@ const tests = variants("type", {
     ({ min = -Infinity, max = Infinity }) => min <= max,
   ),
   "host-in": closed({ type: string, hosts: some(hostPattern) }),
-  absent: closed({ type: string }),
+  absent: closed({ type: string, orDefault: optional(boolean) }),
 });
 const test: Shape<ValueTest> = { wanted: tests.wanted, misfit: tests.misfit };
 

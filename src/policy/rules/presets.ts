@@ -78,7 +78,7 @@ function guarded(): readonly RuleInput[] {
         all(
           effectful,
           after,
-          roles("target", "amount", "id").are(absent()),
+          roles("target", "amount", "id").are(absent({ orDefault: true })),
           any(
             effect("irreversible", "undeclared"),
             all(roles("content").are(absent()), not(requested({ exactly: true }))),

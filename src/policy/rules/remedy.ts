@@ -124,9 +124,10 @@ function effectFor(sight: Sight, book: RuleBook): readonly Remedy[] | undefined 
 
 /** The call as plain data: its getters were read already. */
 function shown(sight: Sight): Sight["call"] {
-  const { agent, skill, turn, callId, tool, effect, kind, parameters, fields, declared } = sight.call;
+  const { agent, skill, turn, callId, tool, effect, kind, parameters, fields, declared, defaultsIn } =
+    sight.call;
   const [args, knows] = [sight.args(), sight.knows()];
-  const names = { parameters, fields, declared };
+  const names = { parameters, fields, declared, defaultsIn };
   return { agent, skill, turn, callId, tool, effect, kind, ...names, knows, arguments: args };
 }
 

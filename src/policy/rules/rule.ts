@@ -11,8 +11,8 @@ export type ValueTest =
   | { readonly type: "within"; readonly min?: number; readonly max?: number }
   /** An address or a link whose host is one of these, or beneath one that begins with `*.`. */
   | { readonly type: "host-in"; readonly hosts: readonly string[] }
-  /** Left out, null, an empty text or an empty list. */
-  | { readonly type: "absent" };
+  /** Left out, null, an empty text or an empty list; `orDefault`: or a default of the author's schema stands there. */
+  | { readonly type: "absent"; readonly orDefault?: boolean };
 
 /** A condition of a rule. Plain data: it can be kept, compared, hashed and read by people. */
 export type Condition =

@@ -4,6 +4,8 @@ import type { Fact } from "../../event/event.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
 import { type Message, type ReplyMessage, userMessage } from "../../message/message.ts";
 import { namesIn } from "../../schema/property-names.ts";
+import { parsedAtOnce } from "../../schema/schema.ts";
+import { defaultsOf } from "../../tool/default-values.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json } from "../../util/json.ts";
@@ -24,7 +26,18 @@ export interface RecordedEvent {
 /** A tool, with its own declarations. */
 export type DescribedTool = Pick<Tool, "name"> &
   Partial<
-    Pick<Tool, "input" | "effect" | "parameters" | "trusted" | "resolves" | "secrecy" | "kind" | "origin">
+    Pick<
+      Tool,
+      | "input"
+      | "effect"
+      | "parameters"
+      | "trusted"
+      | "resolves"
+      | "secrecy"
+      | "kind"
+      | "origin"
+      | "hasOwnSchema"
+    >
   >;
 
 /** Facts that the events of a run do not have. */
@@ -163,9 +176,7 @@ function resultMessage(
   const isOfTool = result.status === "ok" || result.status === "error"; // otherwise the runtime wrote it
   const said = isOfTool && (trusted !== undefined || secrecy !== undefined);
   const own = shownForm(asTool(tool, name), result);
-  const label = said
-    ? resultLabel(own, labelOfArguments(learned, args, tool?.input?.jsonSchema))
-    : result.label;
+  const label = said ? resultLabel(own, labelOfArguments(learned, args, tool)) : result.label;
   return { role: "tool", callId, name, ...result, ...(label === undefined ? {} : { label }) };
 }
 
@@ -209,7 +220,14 @@ function requestOf(
   scene: Scene,
   { turn, callId, name, arguments: args, decision }: Told<"call-decided">,
 ): CallRequest {
-  const { effect = "undeclared", parameters = {}, kind, input } = scene.listed.get(name) ?? {};
+  const {
+    effect = "undeclared",
+    parameters = {},
+    kind,
+    input,
+    origin,
+    hasOwnSchema,
+  } = scene.listed.get(name) ?? {};
   const learned = { ...scene.learned, label: withOthers(scene, decision.evidence?.label) };
   const calls = (tool: string): number => scene.ran.get(tool) ?? 0;
   return {
@@ -219,9 +237,10 @@ function requestOf(
     callId,
     tool: name,
     effect,
-    arguments: args,
+    arguments: (input && parsedAtOnce(input, args)) ?? args, // no event has what the tool got
     parameters,
     ...(input === undefined ? {} : namesIn(input.jsonSchema)),
+    ...(input === undefined ? {} : { defaultsIn: defaultsOf({ input, origin, hasOwnSchema }, args) }),
     ...(kind === undefined ? {} : { kind }),
     knows: { ...knowing(scene.intent, learned), calls },
   };

@@ -38,4 +38,17 @@ describe("a question at the terminal", () => {
     const label = { integrity: "untrusted", secrecy: "public", sources: [...sources, "mcp/evil"] } as const;
     expect(questionText(asked({ label }), { style })).toContain("mcp/evil");
   });
+
+  it("says of each value whether the person said it, or the tool's schema fills it in", () => {
+    const values = [
+      { path: "to", value: "ada", bound: true },
+      { path: "text", value: "Hello", bound: false },
+      { path: "priority", value: "normal", bound: true, default: true },
+    ] as const;
+    expect(questionText(asked({ values }), { style }).split("\n").slice(1, 4)).toEqual([
+      '    to: "ada"  (you said it)',
+      '    text: "Hello"  (you did not say it)',
+      `    priority: "normal"  (the default of the tool's schema)`,
+    ]);
+  });
 });

@@ -72,6 +72,23 @@ it("tells where the values of a call come from, and which the user chose", async
   expect(mail?.explanation).toContain("seen: untrusted");
 });
 
+it("tells of a value that the model wrote, and that is the default of the schema anyway", async () => {
+  const run = await view(await waitingRun());
+  const [mail] = callsIn(run).slice(-1);
+  const request = mail?.question?.request;
+  if (mail?.question === undefined || request === undefined) throw new Error("it waits for an answer");
+  const values = request.values.map((each) =>
+    each.path === "text" ? { ...each, bound: true, default: true as const } : each,
+  );
+  const asked = { ...mail, question: { ...mail.question, request: { ...request, values } } };
+  expect(originsOf(run, asked)[1]).toEqual({
+    path: "text",
+    value: "Order 17 costs 30.",
+    isBound: true,
+    isDefault: true,
+  });
+});
+
 it.each([
   [true, "done", "yes"],
   [false, "refused", "no"],

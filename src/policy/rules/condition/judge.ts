@@ -186,11 +186,11 @@ function exceedsTargets(sight: Sight): Truth {
   });
 }
 
-/** True if a value reveals nothing that was read: all of it occurs in the user's words, or it is an address that the user chose as a recipient. */
+/** True if a value reveals nothing that was read: all of it occurs in the user's words, a default of the author stands there, or it is an address that the user chose as a recipient. */
 function isUsersOwn(leaf: Leaf, sight: Sight): boolean {
-  const { value, type, role, isOdd } = leaf;
+  const { value, type, role, isOdd, isDefault } = leaf;
   if (isOdd) return false;
-  if (isAbsent(leaf) || typeof value === "boolean") return true;
+  if (isAbsent(leaf) || isDefault === true || typeof value === "boolean") return true;
   if (typeof value !== "string" && typeof value !== "number") return false;
   const spelled = spelledWhole(value, type);
   if (spelled !== undefined && wordsOf(sight.knows().intent).hasSpelled(spelled)) return true;

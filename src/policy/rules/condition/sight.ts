@@ -34,7 +34,7 @@ export interface Sight {
   readonly at: (path: string) => readonly Leaf[] | undefined;
   /** The names of arguments that the tool never declared, because its schema is open. May throw. */
   readonly undeclared: () => readonly string[];
-  /** True if a value is the user's own choice. May throw. */
+  /** True if a value is the user's own choice, or the author's. May throw. */
   readonly isBound: (leaf: Leaf, as: ValueType | undefined) => Truth;
   /** The links in a value that occur in no trusted source. May throw. */
   readonly strangersLinks: (leaf: Leaf) => readonly string[];
@@ -51,6 +51,7 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
   const reachesOutside = annotation.reaches === "outside";
   const args = once(() => call.arguments);
   const knows = once(() => call.knows);
+  const defaults = once(() => call.defaultsIn?.(args()));
   const rest = once((): Sort => ({
     role: reachesOutside || actsOnRest(effect, knows) ? "target" : "content",
   }));
@@ -58,6 +59,7 @@ export function sightOf(call: CallRequest, annotation: Annotation = {}, most?: n
   const reading: ReadingOfArguments = {
     sortOf: (name) => sortIn(lists[0], name) ?? sortIn(lists[1], name) ?? rest(),
     isName: namesOf(call.fields, lists),
+    isDefault: (holder, name) => defaults()?.(holder, name) === true,
     ...(lists.some(hasInner)
       ? { sortWithin: (path) => sortIn(lists[0], path) ?? sortIn(lists[1], path) }
       : {}),
@@ -107,6 +109,7 @@ function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBoun
   return {
     isBound: (leaf, declared = leaf.type) => {
       const { value, words } = leaf;
+      if (leaf.isDefault === true) return true;
       const as = isEffectful(effect) ? declared : wholeType(value, declared); // whoever is asked reads all of it
       let known = bound.get(as);
       if (known === undefined) bound.set(as, (known = new Map()));
@@ -122,8 +125,8 @@ function memoryOf({ knows, tool, effect, leaves }: Looking): Pick<Sight, "isBoun
           ?.some((name) => knows().isBound(name, "text", tool));
       return isNamed === true || isBound;
     },
-    strangersLinks: ({ value }) => {
-      if (typeof value !== "string") return [];
+    strangersLinks: ({ value, isDefault }) => {
+      if (typeof value !== "string" || isDefault === true) return [];
       let strangers = links.get(value);
       if (strangers === undefined) links.set(value, (strangers = linksOf(value, knows())));
       return strangers;

@@ -24,7 +24,7 @@ export function testOf(test: ValueTest): Passes {
 function ofJson(test: ValueTest): Passes {
   switch (test.type) {
     case "absent":
-      return isAbsent;
+      return test.orDefault === true ? isLeftOut : isAbsent;
     case "bound":
       return (leaf, isBound) => isAbsent(leaf) || isBound(leaf, test.as);
     case "one-of":
@@ -41,6 +41,11 @@ function ofJson(test: ValueTest): Passes {
     default:
       return assertNever(test);
   }
+}
+
+/** True for a value that says no more than a left-out argument. */
+function isLeftOut(leaf: Leaf): boolean {
+  return isAbsent(leaf) || leaf.isDefault === true;
 }
 
 /** True if all hold; undefined if one cannot be decided, unless another does not hold. */

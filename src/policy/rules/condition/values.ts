@@ -1,3 +1,4 @@
+import type { IsDefault } from "../../../tool/default-values.ts";
 import type { ParameterRole, ParameterWords, ValueType } from "../../../tool/parameters.ts";
 import type { Json } from "../../../util/json.ts";
 
@@ -16,6 +17,8 @@ export interface Leaf extends Sort {
   readonly value: Json;
   /** True if JSON cannot hold the value: nothing about it can be decided. */
   readonly isOdd: boolean;
+  /** True if a default of the author's schema stands there: see `defaultsIn` of a call. */
+  readonly isDefault?: true | undefined;
 }
 
 /** The most values that are looked at, at most so deep: beyond that nothing can be decided. */
@@ -29,6 +32,8 @@ export interface ReadingOfArguments {
   readonly sortWithin?: (path: string) => Sort | undefined;
   /** True if the name of a field is the author's. Any other name is a value too, because the model chose it. */
   readonly isName: (key: string) => boolean;
+  /** True for the fields in which defaults of the author's schema stand. Default: none. */
+  readonly isDefault?: IsDefault;
   /** The most values to look at. Default 5000. */
   readonly most?: number;
 }
@@ -47,8 +52,9 @@ export function leavesOf(args: unknown, reading: ReadingOfArguments): readonly L
     return collect(args, { path: "", sort: sortOf(""), depth: 0 }, collected) ? leaves : undefined;
   for (const name of Object.keys(args)) {
     const sort = sortOf(name);
-    if (!isName(name)) leaves.push(leafOf(name, `(${name})`, sort));
-    if (!collect(args[name], { path: name, sort, depth: 1 }, collected)) return undefined;
+    if (!isName(name)) leaves.push(leafOf(name, { path: `(${name})`, sort }));
+    const isDefault = isDefaultIn(reading, args, name);
+    if (!collect(args[name], { path: name, sort, depth: 1, isDefault }, collected)) return undefined;
   }
   return leaves;
 }
@@ -63,12 +69,12 @@ export function leavesAt(
   reading: ReadingOfArguments,
 ): readonly Leaf[] | undefined {
   const { sortOf, sortWithin } = reading;
-  const found: unknown[] = [];
-  if (!find(args, path, { found, depth: 0 })) return undefined;
+  const found: Found[] = [];
+  if (!find(args, path, { found, depth: 0, reading })) return undefined;
   const sort = sortWithin?.(path) ?? sortOf(path.split(".", 1)[0] ?? "");
   const collected: Collected = { leaves: [], reading };
-  for (const value of found.length === 0 ? [null] : found)
-    if (!collect(value, { path, sort, depth: 1 }, collected)) return undefined;
+  for (const { value, isDefault } of found.length === 0 ? [nothing] : found)
+    if (!collect(value, { path, sort, depth: 1, isDefault }, collected)) return undefined;
   return collected.leaves;
 }
 
@@ -81,6 +87,8 @@ interface Position {
   readonly path: string;
   readonly sort: Sort;
   readonly depth: number;
+  /** True in a default of the author's schema. */
+  readonly isDefault?: true | undefined;
 }
 
 interface Collected {
@@ -89,41 +97,49 @@ interface Collected {
 }
 
 /** Collects the values. Returns false if the value cannot be read whole. */
-function collect(value: unknown, { path, sort, depth }: Position, collected: Collected): boolean {
+function collect(value: unknown, at: Position, collected: Collected): boolean {
+  const { path, sort, depth } = at;
   const { leaves, reading } = collected;
   if (depth > deepest || leaves.length >= (reading.most ?? mostLeaves)) return false;
   if (Array.isArray(value)) {
-    if (value.length === 0) leaves.push(leafOf(null, path, sort));
+    if (value.length === 0) leaves.push(leafOf(null, at));
     for (let index = 0; index < value.length; index += 1)
-      if (!collect(value[index], { path: `${path}[${index}]`, sort, depth: depth + 1 }, collected))
+      if (!collect(value[index], { ...at, path: `${path}[${index}]`, depth: depth + 1 }, collected))
         return false;
     return true;
   }
   if (!isPlainObject(value)) {
-    leaves.push(leafOf(value, path, sort));
+    leaves.push(leafOf(value, at));
     return true;
   }
   const keys = Object.keys(value);
-  if (keys.length === 0) leaves.push(leafOf(null, path, sort));
+  if (keys.length === 0) leaves.push(leafOf(null, at));
   for (const key of keys) {
-    if (!reading.isName(key)) leaves.push(leafOf(key, `${path}(${key})`, sort));
+    if (!reading.isName(key)) leaves.push(leafOf(key, { ...at, path: `${path}(${key})` }));
     const below = `${path}.${key}`;
     const own = reading.sortWithin?.(below.replaceAll(/\[\d+\]/g, "")) ?? sort;
-    if (!collect(value[key], { path: below, sort: own, depth: depth + 1 }, collected)) return false;
+    const isDefault = at.isDefault ?? isDefaultIn(reading, value, key);
+    if (!collect(value[key], { path: below, sort: own, depth: depth + 1, isDefault }, collected))
+      return false;
   }
   return true;
 }
 
-function leafOf(value: unknown, path: string, { role, type, words }: Sort): Leaf {
-  if (value === undefined) return { role, type, words, path, value: null, isOdd: false };
+function isDefaultIn({ isDefault }: ReadingOfArguments, holder: object, name: string): true | undefined {
+  return isDefault?.(holder, name) === true ? true : undefined;
+}
+
+function leafOf(value: unknown, { path, sort, isDefault }: Omit<Position, "depth">): Leaf {
+  const { role, type, words } = sort;
+  if (value === undefined) return { role, type, words, path, value: null, isOdd: false, isDefault };
   const isPlain =
     value === null ||
     typeof value === "string" ||
     typeof value === "boolean" ||
     (typeof value === "number" && Number.isFinite(value));
   return isPlain
-    ? { role, type, words, path, value, isOdd: false }
-    : { role, type, words, path, value: null, isOdd: true };
+    ? { role, type, words, path, value, isOdd: false, isDefault }
+    : { role, type, words, path, value: null, isOdd: true, isDefault };
 }
 
 /** True if a key can be a name that a program gives to a field: not an address, a number or a sentence. */
@@ -140,25 +156,34 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
 /** The result if a path goes on below a plain value: the value that the tool takes for the argument is unknown. */
 const elsewhere = Symbol("elsewhere");
 
-interface Search {
-  readonly found: unknown[];
-  readonly depth: number;
+interface Found {
+  readonly value: unknown;
+  readonly isDefault?: true | undefined;
+}
+
+const nothing: Found = { value: null };
+
+interface Search extends Pick<Position, "depth" | "isDefault"> {
+  readonly found: Found[];
+  readonly reading: ReadingOfArguments;
 }
 
 /** Finds the values. Returns false if there are too many. */
 function find(value: unknown, path: string, search: Search): boolean {
-  const { found, depth } = search;
+  const { found, depth, reading } = search;
   if (depth > deepest || found.length >= mostLeaves) return false;
-  const deeper = { found, depth: depth + 1 };
+  const deeper = { ...search, depth: depth + 1 };
   if (Array.isArray(value)) return value.every((each: unknown) => find(each, path, deeper));
   if (!isPlainObject(value)) {
-    if (value !== null && value !== undefined && value !== "") found.push(elsewhere);
+    if (value !== null && value !== undefined && value !== "") found.push({ value: elsewhere });
     return true;
   }
-  if (Object.hasOwn(value, path)) found.push(value[path]);
+  const isDefault = (name: string): true | undefined => search.isDefault ?? isDefaultIn(reading, value, name);
+  if (Object.hasOwn(value, path)) found.push({ value: value[path], isDefault: isDefault(path) });
   for (let dot = path.indexOf("."); dot !== -1; dot = path.indexOf(".", dot + 1)) {
     const name = path.slice(0, dot);
-    if (Object.hasOwn(value, name) && !find(value[name], path.slice(dot + 1), deeper)) return false;
+    if (!Object.hasOwn(value, name)) continue;
+    if (!find(value[name], path.slice(dot + 1), { ...deeper, isDefault: isDefault(name) })) return false;
   }
   return true;
 }
