@@ -264,12 +264,10 @@ describe("the answer of a reply in the frame of json", () => {
     (json) => `{"thought": "${"long ".repeat(500)}", "final": {"content": ${json}}}`,
   );
 
-  const written = fc
-    .tuple(said, frames, fc.boolean())
-    .map(([text, frame, isEscaped]) => ({
-      text,
-      json: frame(isEscaped ? spelled(text) : JSON.stringify(text)),
-    }));
+  const written = fc.tuple(said, frames, fc.boolean()).map(([text, frame, isEscaped]) => ({
+    text,
+    json: frame(isEscaped ? spelled(text) : JSON.stringify(text)),
+  }));
 
   it("is told in pieces that are the answer together, wherever it is cut", async () => {
     await fc.assert(
