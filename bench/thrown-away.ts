@@ -1,6 +1,6 @@
 /**
  * Runs many turns, and prints how often V8 threw compiled code away because a list or an object had another hidden class than before. Each
- * time, the functions behind it run slowly until they are compiled again. Run: npx node bench/thrown-away.ts
+ * time, the functions behind it run slowly until they are compiled again. Run: npm run bench:thrown-away
  */
 import { execFileSync } from "node:child_process";
 import { agent, tool } from "../src/index.ts";
