@@ -48,7 +48,7 @@ const all = Object.keys(mistakes).join(" ");
 /** Functions that take one of these, by the reason for it. */
 const taken: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "they take nothing": {
-    "absent inMemoryAccounts inMemoryNotes inMemorySessions inMemorySlots keepAll memoryRuns": all,
+    "inMemoryAccounts inMemoryNotes inMemorySessions inMemorySlots keepAll memoryRuns": all,
     "outsidePlan planned powerGuard reachesOutside secrecyExceedsTargets untrusted": all,
   },
   "policy() says what is wrong with a rule": {
@@ -62,7 +62,7 @@ const taken: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "they say what they cannot read, and never throw": { "lenientJson partialJson compileGrammar": all },
   "their options may be left out": {
     "commandDriver guidedDriver jsonDriver pythonicDriver reactDriver selectDriver": "nothing object",
-    "guarded strict memoryBank planTool majorityVote llmStatus": "nothing object",
+    "absent guarded strict memoryBank planTool majorityVote llmStatus": "nothing object",
     memoryJournal: "nothing list",
     unrecoverable: "nothing text",
   },
