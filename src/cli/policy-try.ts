@@ -3,9 +3,8 @@ import type { CallRequest } from "../policy/decision.ts";
 import { explain } from "../policy/study/explain.ts";
 import { caseRequest } from "../policy/study/test-policy.ts";
 import { namesIn } from "../schema/property-names.ts";
-import { parsedAtOnce } from "../schema/schema.ts";
-import { defaultsOf } from "../tool/default-values.ts";
-import { checkToolName, type Tool } from "../tool/tool.ts";
+import { parsedCall } from "../tool/default-values.ts";
+import { checkToolName } from "../tool/tool.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../util/json.ts";
 import { didYouMean } from "../util/nearest.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
@@ -61,12 +60,7 @@ async function requestOf(
   const { schema, said, made } = await describedTool(tools, tool);
   const { effect, parameters } = said ?? {};
   const request = { ...caseRequest({ ...call, effect, parameters }, constants), ...namesIn(schema) };
-  return made === undefined ? request : { ...request, ...parsedFor(made, call.arguments) };
-}
-
-/** The arguments that the tool would get, and the defaults among them. */
-function parsedFor(tool: Tool, args: JsonObject): Pick<CallRequest, "arguments" | "defaultsIn"> {
-  return { arguments: parsedAtOnce(tool.input, args) ?? args, defaultsIn: defaultsOf(tool, args) };
+  return made === undefined ? request : { ...request, ...parsedCall(made, call.arguments) };
 }
 
 function argumentsOf(words: string): JsonObject {

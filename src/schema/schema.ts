@@ -69,7 +69,7 @@ export async function isChangedAgain(schema: Schema, value: unknown): Promise<bo
   return !then.ok || !sameJson(then.value, got.value);
 }
 
-/** What a schema makes of a value, as JSON; undefined if the value does not fit, if JSON cannot show the result, and for a schema that takes its time. */
+/** The value as a schema parses it, as JSON; undefined if the value does not fit, if JSON cannot show the result, and for a schema that takes its time. */
 export function parsedAtOnce(schema: Schema, value: Json): Json | undefined {
   const parsed = schema.parse(copyOfPlain(value));
   leaveUnheard(parsed);

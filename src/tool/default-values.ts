@@ -10,6 +10,12 @@ export type IsDefault = (holder: object, name: string) => boolean;
 /** The tools whose defaults are the author's. */
 export type WithDefaults = Pick<Tool, "input" | "origin" | "hasOwnSchema">;
 
+/** The arguments of a call, as its tool would get them. */
+interface FilledArguments {
+  readonly arguments: Json;
+  readonly defaultsIn: ((args: Json) => IsDefault) | undefined;
+}
+
 /**
  * Makes the function that finds the author's defaults in the arguments of a call, as the schema made them. A field counts if the model left it out, or if
  * leaving it out would change nothing: a default of a function, or before a transform, may be another value then. Undefined for a tool whose schema
@@ -26,7 +32,15 @@ export function defaultsOf(tool: WithDefaults, proposed: Json): ((args: Json) =>
   };
 }
 
-/** The same for arguments of which it is not known what the schema would make of them: each field with its default counts. */
+/** The arguments that a tool would get of proposed ones, and the author's defaults among them. Arguments that do not fit stay as they are. */
+export function parsedCall(tool: WithDefaults, proposed: Json): FilledArguments {
+  return {
+    arguments: parsedAtOnce(tool.input, proposed) ?? proposed,
+    defaultsIn: defaultsOf(tool, proposed),
+  };
+}
+
+/** Finds the defaults in arguments of which it is not known what the schema would make of them: each field with its default counts. */
 export function statedDefaultsOf(tool: WithDefaults): ((args: Json) => IsDefault) | undefined {
   if (!hasOwnDefaults(tool)) return undefined;
   return (args) => {

@@ -1,5 +1,5 @@
 import { estimateTokens, noUsage, priceOf, type Usage } from "../message/usage.ts";
-import { most } from "../policy/account/account-entry.ts";
+import { largestUpTo } from "../policy/account/account-entry.ts";
 import { type Run, type State, tokensLeft } from "./state.ts";
 
 /** The tokens that a reply may have: those that are left, and as many as the dollars of the run that are left pay for beside the prompt. */
@@ -21,6 +21,6 @@ function affordable({ limits, ledger, transcript }: State, { options }: Run, use
   if (priceAt(longestReply) <= Math.max(left, priceAt(shortestReply))) return Infinity;
   return Math.max(
     shortestReply,
-    most(longestReply, (tokens) => priceAt(tokens) <= left),
+    largestUpTo(longestReply, (tokens) => priceAt(tokens) <= left),
   );
 }

@@ -7,7 +7,6 @@ export function mapped<Item, Made>(
   change: (item: Item, index: number) => Made,
 ): Made[] {
   const made: Made[] = [];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the index is within the list
-  for (let index = 0; index < items.length; index += 1) made.push(change(items[index] as Item, index));
+  for (const item of items) made.push(change(item, made.length));
   return made;
 }

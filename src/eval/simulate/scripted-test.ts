@@ -41,7 +41,7 @@ function exported(name: string, own: string): { readonly name: string; readonly 
   return name === "default" ? { name: own, taken: `default as ${own}` } : { name, taken: name };
 }
 
-/** What a test plays: a schedule, or the one that a seed draws. */
+/** The schedule that a test plays, or the seed that draws it. */
 type PlayedByTest = Schedule | { readonly seed: number };
 
 /** The text of a test that plays one schedule, and fails as it does. */

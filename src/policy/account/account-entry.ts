@@ -113,7 +113,7 @@ function holdReply(entry: AccountEntry, reply: WantedReply, limits: AccountLimit
   if (room < 1) return { ok: false, excess: { field: "tokens", limit: maxTokens, used: tokens } };
   const affordable = (output: number): boolean =>
     costUsd + (price(inputTokens, output) ?? Infinity) <= maxCost;
-  const outputTokens = maxCost === Infinity ? room : most(room, affordable);
+  const outputTokens = maxCost === Infinity ? room : largestUpTo(room, affordable);
   if (outputTokens < 1) {
     const why = price(inputTokens, 1) === undefined ? "the price is unknown" : undefined;
     return { ok: false, excess: { field: "costUsd", limit: maxCost, used: costUsd, why } };
@@ -124,7 +124,7 @@ function holdReply(entry: AccountEntry, reply: WantedReply, limits: AccountLimit
 }
 
 /** The largest number up to `high` for which it and all smaller ones pass a test; 0 if there is none. */
-export function most(high: number, passes: (value: number) => boolean): number {
+export function largestUpTo(high: number, passes: (value: number) => boolean): number {
   if (passes(high)) return high;
   let [yes, no] = [0, high];
   while (no - yes > 1) {

@@ -4,8 +4,7 @@ import type { Fact } from "../../event/event.ts";
 import { joinLabels, type Label } from "../../message/label.ts";
 import { type Message, type ReplyMessage, userMessage } from "../../message/message.ts";
 import { namesIn } from "../../schema/property-names.ts";
-import { parsedAtOnce } from "../../schema/schema.ts";
-import { defaultsOf } from "../../tool/default-values.ts";
+import { parsedCall } from "../../tool/default-values.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Json } from "../../util/json.ts";
@@ -237,10 +236,10 @@ function requestOf(
     callId,
     tool: name,
     effect,
-    arguments: (input && parsedAtOnce(input, args)) ?? args, // no event has what the tool got
     parameters,
-    ...(input === undefined ? {} : namesIn(input.jsonSchema)),
-    ...(input === undefined ? {} : { defaultsIn: defaultsOf({ input, origin, hasOwnSchema }, args) }),
+    ...(input === undefined
+      ? { arguments: args }
+      : { ...namesIn(input.jsonSchema), ...parsedCall({ input, origin, hasOwnSchema }, args) }), // no event has what the tool got
     ...(kind === undefined ? {} : { kind }),
     knows: { ...knowing(scene.intent, learned), calls },
   };
