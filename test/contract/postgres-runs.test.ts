@@ -429,6 +429,19 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     expect(await again.step(step(key, "another"))).toEqual({ value });
   });
 
+  it("let the program go on that closes them where it has only just listened", () => {
+    const module = JSON.stringify(new URL("../../src/postgres.ts", import.meta.url).href);
+    const program = `const { postgresRuns } = await import(${module});
+      const runs = postgresRuns(process.argv[1], { schema: "heard" });
+      await runs.list();
+      runs.watch(() => undefined)();
+      await runs.close();
+      console.log("done");`;
+    const words = ["--no-warnings", "--input-type=module", "-e", program, server.url];
+    const { stdout, status } = spawnSync(process.execPath, words, { encoding: "utf8", timeout: 15_000 });
+    expect([stdout, status]).toEqual(["done\n", 0]);
+  });
+
   it("let the program end that forgot to close them, and refuse all that comes after the end", async () => {
     const module = JSON.stringify(new URL("../../src/postgres.ts", import.meta.url).href);
     const program = `const { postgresRuns } = await import(${module});
