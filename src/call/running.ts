@@ -22,7 +22,7 @@ import { runLost } from "./lost.ts";
 import { recorded, stepOf } from "./step.ts";
 import { retell, runCall } from "./run.ts";
 import { brokenRecord, cancelledResult, overtakenResult, skippedResult } from "./refused.ts";
-import { asTold, haltedBy, notRun, tellEnd } from "./settle.ts";
+import { asTold, haltedBy, notRun, tellEnd, toldOfChanges } from "./settle.ts";
 
 /** The calls of a batch while they run. */
 export class RunningBatch {
@@ -214,13 +214,14 @@ export class RunningBatch {
     return undefined;
   }
 
-  /** Ends the calls that a stop left without a record: for a call that had begun to change something, nobody knows the outcome. */
+  /** Ends the calls that a stop left without a record: for a call that had begun to change something, itself or by runs inside, nobody knows the outcome. */
   private endStopped(): void {
     this.eachOpen(({ tool }, index) => {
-      const result = cancelledResult(tool.name);
+      const inside = this.left?.get(index)?.[0];
+      const stopped = cancelledResult(tool.name);
       const isOpen = this.begun?.has(index) === true;
-      const ended = isOpen ? overtakenResult(tool, result) : result;
-      this.end(index, { result: ended, startedAt: 0, endedAt: 0, inside: this.left?.get(index)?.[0] });
+      const ended = isOpen ? overtakenResult(tool, stopped, inside?.acts !== undefined) : stopped;
+      this.end(index, { result: toldOfChanges(ended, inside), startedAt: 0, endedAt: 0, inside });
     });
   }
 

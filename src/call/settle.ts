@@ -66,7 +66,7 @@ function closeScope({ scope, powers, around }: OngoingCall): Maybe<Inside | unde
 }
 
 /** The result of a call that did not end well, with the changes that runs inside it made: the model would make them again. */
-function toldOfChanges(result: ToolResult, inside: Inside | undefined): ToolResult {
+export function toldOfChanges(result: ToolResult, inside: Inside | undefined): ToolResult {
   const note = result.status === "ok" ? undefined : actsMessage(inside?.acts ?? []);
   if (note === undefined || inside === undefined) return result;
   const label = joinLabels(result.label ?? trustedLabel, joinLabels(inside.label, labelOf(note)));

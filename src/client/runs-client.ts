@@ -52,7 +52,7 @@ export interface RunsClient {
   /**
    * Answers a question, once, by the hash of the request that was shown. With `arguments`, these replace the model's, and the policy judges them again.
    *
-   * @throws ServerError `question-answered`, `question-changed`, `question-closed`, `question-expired`, `question-forbidden`, `question-stale`, `question-unknown`
+   * @throws ServerError `question-answered`, `question-changed`, `question-closed`, `question-expired`, `question-forbidden`, `question-stale`, `question-stranded`, `question-unknown`
    */
   answer(id: string, key: string, answer: Omit<QuestionAnswer, "by" | "settled">): Promise<void>;
   /** Decides the fate of a call that was under way when its process died. @throws ServerError `call-not-unknown`, `question-answered` */

@@ -2,6 +2,7 @@ import type { SessionHandle } from "../session/session.ts";
 import type { RunOptions } from "../agent/run-options.ts";
 import type { RunResult } from "../agent/runnable.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import type { Journal } from "../journal/journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
 import { waitForOthers, wakeAfter } from "./after-others.ts";
@@ -13,6 +14,7 @@ import { tellGivenUp } from "./cancel.ts";
 import { onceAtATime } from "./once-at-a-time.ts";
 import { askedRun } from "./run-of.ts";
 import type { RunEnd, RunJournal } from "./run-store.ts";
+import { withPast } from "./past.ts";
 import { withdrawingPassed } from "./passed-questions.ts";
 import { tellStoreFailed } from "./store-failed.ts";
 import { tellUntold, untoldBefore } from "./told-late.ts";
@@ -39,6 +41,7 @@ export function carryOut(journal: RunJournal, around: DurableAround, onLine?: ()
   const { id } = journal.run;
   const cancelling = new AbortController();
   const leaving = new AbortController();
+  const { journal: given, isPast } = withPast(journalOfRun(journal, journal.run));
   let isInLine = false;
   const standing = (isNow: boolean): void => {
     if (isNow === isInLine) return;
@@ -48,8 +51,9 @@ export function carryOut(journal: RunJournal, around: DurableAround, onLine?: ()
   const look = async (): Promise<void> => {
     const run = await store.read(id);
     const outcome = run?.end?.outcome;
-    if (outcome?.type === "cancelled") cancelling.abort(outcome.reason);
-    if (run?.status === "moved") leaving.abort();
+    const isCancelled = outcome?.type === "cancelled";
+    if (isCancelled && !isPast()) cancelling.abort(outcome.reason);
+    else if (isCancelled || run?.status === "moved") leaving.abort(); // a cancelled run in its past is told from its records, whole
   };
   const mayLook = (): Promise<void> => look().catch(() => undefined); // a store that fails is asked again at the next look
   return {
@@ -58,6 +62,7 @@ export function carryOut(journal: RunJournal, around: DurableAround, onLine?: ()
       leaving: leaving.signal,
       look: mayLook,
       standing,
+      given,
     }),
     isInLine: () => isInLine,
     leave: () => leaving.abort(),
@@ -72,13 +77,15 @@ interface Signals {
   readonly leaving: AbortSignal;
   /** Says whether the run stands in line for its session. */
   readonly standing: (isNow: boolean) => void;
+  /** The journal as the run uses it. */
+  readonly given: Journal;
 }
 
 async function carry(journal: RunJournal, around: DurableAround, signals: Signals): Promise<void> {
   const { run } = journal;
   const { store } = around;
   let broken: unknown;
-  const watched = watchedJournal(journalOfRun(journal, run), (error) => (broken ??= error));
+  const watched = watchedJournal(signals.given, (error) => (broken ??= error));
   let left: Left;
   try {
     const own = toldOfEnd(await withdrawingPassed(watched, journal, store), signals.look);

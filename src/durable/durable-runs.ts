@@ -25,7 +25,7 @@ import { checkSignal, readSignal, type SentSignal } from "./signals.ts";
 import type { Settlement } from "../tool/after-crash.ts";
 import { readRunText, runText } from "./run-text.ts";
 import { readable } from "./readable-run.ts";
-import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
+import { checkGoesOn, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
 import { waking, wakingById } from "./waking.ts";
 import { wantedQuestions } from "./wanted-questions.ts";
@@ -55,7 +55,8 @@ export interface DurableRuns {
    *
    * @throws WritError `question-unknown` if nothing waits there; `run-moved`; `question-answered` if somebody has answered; `question-expired` if its time is over;
    * `question-changed` for another hash; `question-forbidden` if `by` may not answer; `question-stale` if another policy asked than that of the run's agent,
-   * if this process has that agent, or than the one that `policy` names; `edit-invalid` for arguments that do not match the tool's input schema
+   * if this process has that agent, or than the one that `policy` names; `question-stranded` for a yes if this process has the agent with code that cannot go on
+   * with the run; `edit-invalid` for arguments that do not match the tool's input schema
    */
   answer(id: string, key: string, answer: QuestionAnswer): Promise<void>;
   /**
@@ -165,7 +166,7 @@ function runsOf(options: DurableOptions, host: Host): DurableRuns {
   const wakeBehind = (run: StoredRun): Promise<void> =>
     wakeAfter(run, { ...options, host }).catch(() => undefined);
   async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
-    if (checked("answer", given).approved) await checkPolicy(id, key, { ...options, host });
+    if (checked("answer", given).approved) await checkGoesOn(id, key, { ...options, host });
     await checkEdit({ id, key }, given, store);
     await store.answer(id, key, given).catch(orMoved(id, store));
     await wake(id);

@@ -28,19 +28,23 @@ export async function strandedRuns(around: DurableAround): Promise<readonly Stra
 }
 
 /**
- * Checks that a run still has the policy that asked, if its agent is here.
+ * Checks that the code of this process could go on with a run after a yes, if the run's agent is here: otherwise the run would fail, and the yes be used up.
  *
- * @throws WritError `question-stale`
+ * @throws WritError `question-stale` if its policy is another one, `question-stranded`
  */
-export async function checkPolicy(id: string, key: string, around: DurableAround): Promise<void> {
+export async function checkGoesOn(id: string, key: string, around: DurableAround): Promise<void> {
   const run = await around.store.read(id);
   const isHere = around.agents?.some(({ name }) => name === run?.agent) === true;
   const cause = run === undefined || !isHere ? undefined : await faultOf(run, around);
-  if (!isWritError(cause, "journal-mismatch") || !String(cause.data.parts).split(" and ").includes("policy"))
-    return;
+  if (cause === undefined || isWritError(cause, "journal-newer")) return; // a process of the later version takes it
   const question = (await around.store.questions(id)).find((one) => one.key === key);
-  if (question !== undefined)
-    throw new WritError("question-stale", { id, key, tool: question.request.tool }, { cause });
+  if (question === undefined) return;
+  const { tool } = question.request;
+  const parts = isWritError(cause, "journal-mismatch") ? String(cause.data.parts) : undefined;
+  if (parts?.split(" and ").includes("policy") === true)
+    throw new WritError("question-stale", { id, key, tool }, { cause });
+  const reason = parts === undefined ? "it would have ended before its last turn" : `its ${parts} changed`;
+  throw new WritError("question-stranded", { id, key, tool, reason }, { cause });
 }
 
 /** Codes of replay errors that mean that the records were made by other code. */

@@ -26,6 +26,7 @@ const statuses: { readonly [Code in ErrorCode]?: number } = {
   "question-changed": 409,
   "question-expired": 409,
   "question-stale": 409,
+  "question-stranded": 409,
   "signal-invalid": 400,
   "run-ended": 409,
   "run-differs": 409,

@@ -70,6 +70,45 @@ describe.each(durablePlaces)("a run that another process cancels, in %s", (where
     expect(await told("look", "pay")).toEqual(["look", "pay", { type: "cancelled", reason: "too dear" }]);
   });
 
+  it("tells, and its session too, what an agent inside had done by then, as its records do", async () => {
+    const elsewhere = durableRuns({ store: openStore() });
+    const pay = tool({
+      name: "pay",
+      description: "",
+      inputSchema: none,
+      effect: "irreversible",
+      async execute() {
+        await elsewhere.cancel("r", "too dear");
+        return "paid";
+      },
+    });
+    const payer = agent({ name: "payer", model: planned([{ name: "pay" }]), tools: [pay] });
+    const boss = agent({
+      name: "boss",
+      model: planned([{ name: "payer", arguments: { input: "x" } }]),
+      tools: [payer.asTool()],
+    });
+    const kept = inMemorySessions();
+    const events: AgentEvent[] = [];
+    const here = durableRuns({
+      store: openStore(),
+      agents: [boss],
+      sessions: (id) => session(kept, id),
+      onEvent: (event) => void events.push(event),
+    });
+    workers.push(here.work());
+    await here.start(boss, "Go", { id: "r", session: "kim" });
+    const resultIn = (told: readonly AgentEvent[]): unknown =>
+      told.flatMap((event) => (event.type === "tool-end" && event.runId === "r" ? [event.result] : []))[0];
+    await expect.poll(() => events.some(({ type, runId }) => type === "run-end" && runId === "r")).toBe(true);
+    const unknown = { status: "unknown", text: expect.stringContaining('pay {}: ok, "paid"') as string };
+    expect(resultIn(events)).toMatchObject(unknown);
+    expect(resultIn(await Array.fromAsync(here.events("r")))).toEqual(resultIn(events));
+    await expect
+      .poll(async () => JSON.stringify((await kept.read("kim")).runs))
+      .toContain('pay {}: ok, \\"paid\\"');
+  });
+
   it("leaves nothing behind where it is erased in the same moment", async () => {
     const store = openStore();
     const cancel: RunStore["cancel"] = async (id, reason) => {

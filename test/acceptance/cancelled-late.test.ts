@@ -28,10 +28,14 @@ const parcel = tool({
 });
 
 /** The store, whose journals do something before they keep a record, or give a run up. */
-function before(store: RunStore, place: string, act: () => Promise<unknown>): RunStore {
+function before(
+  store: RunStore,
+  act: () => Promise<unknown>,
+  { place, isTime = () => true }: { readonly place: string; readonly isTime?: () => boolean },
+): RunStore {
   let hasActed = false;
   const acting = async (at: string): Promise<void> => {
-    if (at !== place || hasActed) return;
+    if (at !== place || hasActed || !isTime()) return;
     hasActed = true;
     await act();
   };
@@ -67,7 +71,7 @@ describe.each(durablePlaces)("a run that is cancelled while its end is kept, in 
 
   async function cancelledAt(place: string, ...calls: readonly string[]) {
     const elsewhere = durableRuns({ store: openStore() });
-    const store = before(openStore(), place, () => elsewhere.cancel("r", "too dear"));
+    const store = before(openStore(), () => elsewhere.cancel("r", "too dear"), { place });
     const clerk = agent({
       name: "clerk",
       model: planned(calls.map((name) => ({ name }))),
@@ -116,4 +120,48 @@ describe.each(durablePlaces)("a run that is cancelled while its end is kept, in 
     await expect.poll(told).toEqual(["note ok", "suspended", "note ok", "parcel cancelled", "cancelled"]);
     await expect.poll(inSession).toEqual(["cancelled"]);
   });
+
+  it.each(["turn/1/model", "turn/1/call/0", "turn/2/model"])(
+    "is told whole, and to its session, where a worker goes on with it and is at %s of its past",
+    async (place) => {
+      const elsewhere = durableRuns({ store: openStore() });
+      const events: AgentEvent[] = [];
+      const isPast = (): boolean => events.some(({ type }) => type === "run-end");
+      const store = before(openStore(), () => elsewhere.cancel("r", "too dear"), { place, isTime: isPast });
+      const clerk = agent({
+        name: "clerk",
+        model: planned([{ name: "note" }], [{ name: "pay" }]),
+        tools: [make("note", "irreversible"), make("pay", "irreversible")],
+        policy: asks,
+      });
+      const kept = inMemorySessions();
+      const here = durableRuns({
+        store,
+        agents: [clerk],
+        sessions: (id) => session(kept, id),
+        onEvent: (event) => void events.push(event),
+      });
+      workers.push(here.work());
+      await here.start(clerk, "Go", { id: "r", session: "kim" });
+      const waits = async () => (await here.waiting("r"))[0];
+      await expect.poll(waits).toBeDefined();
+      await expect.poll(isPast).toBe(true);
+      const { key = "", request } = (await waits()) ?? {};
+      await here.answer("r", key, { approved: true, hash: request?.hash ?? "" });
+      await expect.poll(async () => (await kept.read("kim")).runs.length).toBe(1);
+      const whole = (await Array.fromAsync(here.events("r")))
+        .filter(isFact)
+        .map(({ seq, type }) => [seq, type]);
+      const told = (): unknown => {
+        const last = events.findLastIndex(({ type }) => type === "run-start");
+        return events
+          .slice(last)
+          .filter(isFact)
+          .map(({ seq, type }) => [seq, type]);
+      };
+      await expect.poll(told).toEqual(whole);
+      const words = JSON.stringify((await kept.read("kim")).runs);
+      expect(words).toContain("note done");
+    },
+  );
 });

@@ -51,6 +51,37 @@ it("goes on after a deploy that changed what it was meant to, and says before it
   expect(pay.calls).toHaveLength(1);
 });
 
+describe.each(durablePlaces)(
+  "an answer in a process with code that cannot go on with the run, in %s",
+  (where) => {
+    const open = storesIn(where);
+
+    it("is refused where it is a yes, and the question waits for the code of that time", async () => {
+      const paid = pay.calls.length;
+      const before = durableRuns({ store: open(), agents: [clerk()] });
+      await before.start(clerk(), "Pay Ada", { id: "r" });
+      const worker = before.work();
+      await expect.poll(() => before.waiting("r")).toHaveLength(1);
+      await worker.drain();
+      const deployed = durableRuns({
+        store: open(),
+        agents: [clerk({ tools: [pay, fakeTool("mail", "sent")] })],
+      });
+      const [question] = await deployed.waiting("r");
+      const { key = "", request: { hash = "" } = {} } = question ?? {};
+      await expect(deployed.answer("r", key, { approved: true, hash })).rejects.toMatchObject({
+        code: "question-stranded",
+        message: expect.stringContaining("its tools changed") as string,
+      });
+      expect((await deployed.show("r"))?.status).toBe("waiting");
+      await before.answer("r", key, { approved: true, hash });
+      await using _again = before.work();
+      expect(await before.result("r")).toMatchObject({ outcome: { type: "answered" } });
+      expect(pay.calls).toHaveLength(paid + 1);
+    });
+  },
+);
+
 it("refuses to accept a part that there is not", () => {
   using store = sqliteRuns(":memory:");
   expect(() => durableRuns({ store, accept: ["tolls" as "tools"] })).toThrow(/`accept\[0\]` must be one of/);

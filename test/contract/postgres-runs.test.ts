@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -6,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { type PostgresOptions, type PostgresRuns, postgresRuns } from "../../src/postgres.ts";
 import { toKey } from "../../src/adapters/stored-text.ts";
 import { password, postgresMissing, type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { cutClaims } from "../../tools/kill/postgres-faults.ts";
 import { silentLine } from "./silent-line.ts";
 
 const newRun = { id: "r", agent: "a", input: "", options: {}, protocol: 1 };
@@ -427,6 +429,52 @@ describe.skipIf(postgresMissing() !== undefined)("runs in PostgreSQL", () => {
     await journal.close();
     const again = await runs.open(id);
     expect(await again.step(step(key, "another"))).toEqual({ value });
+  });
+
+  it("are taken from a process that stands still in the middle of a change and has lost its lock", async () => {
+    const [module, driver] = [
+      new URL("../../src/postgres.ts", import.meta.url).href,
+      import.meta.resolve("pg"),
+    ];
+    const program = `const { default: pg } = await import(${JSON.stringify(driver)});
+      const { postgresRuns } = await import(${JSON.stringify(module)});
+      const { query } = pg.Client.prototype;
+      pg.Client.prototype.query = function (...given) {
+        const rows = query.apply(this, given);
+        const isLocking = String(given[0]?.text).includes("FOR NO KEY UPDATE");
+        return isLocking ? rows.then((found) => (process.kill(process.pid, "SIGSTOP"), found)) : rows;
+      };
+      const runs = postgresRuns(process.argv[1], { schema: "still" });
+      const journal = await runs.open("r");
+      await journal.ask({ key: "q", request: { tool: "pay", hash: "h", policy: "" } });`;
+    const owner = spawn(
+      process.execPath,
+      ["--no-warnings", "--input-type=module", "-e", program, server.url],
+      { stdio: "ignore" },
+    );
+    try {
+      const stateOf = () => readFileSync(`/proc/${owner.pid}/stat`, "utf8");
+      await expect.poll(stateOf, { timeout: 15_000 }).toMatch(/^\d+ \(.*\) T /);
+      await cutClaims(server);
+      const runs = open("still");
+      const journal = await vi.waitFor(() => runs.open("r"), { timeout: 35_000, interval: 50 }); // the server needs a moment to end the connection
+      expect(journal.run.id).toBe("r");
+    } finally {
+      owner.kill("SIGKILL");
+    }
+  }, 50_000);
+
+  it("let the program go on that closes them where it has only just listened", () => {
+    const module = JSON.stringify(new URL("../../src/postgres.ts", import.meta.url).href);
+    const program = `const { postgresRuns } = await import(${module});
+      const runs = postgresRuns(process.argv[1], { schema: "heard" });
+      await runs.list();
+      runs.watch(() => undefined)();
+      await runs.close();
+      console.log("done");`;
+    const words = ["--no-warnings", "--input-type=module", "-e", program, server.url];
+    const { stdout, status } = spawnSync(process.execPath, words, { encoding: "utf8", timeout: 15_000 });
+    expect([stdout, status]).toEqual(["done\n", 0]);
   });
 
   it("let the program end that forgot to close them, and refuse all that comes after the end", async () => {

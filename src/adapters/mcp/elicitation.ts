@@ -36,7 +36,7 @@ interface AskingCall {
 
 /**
  * The calls of a connection that are under way; a question of the server belongs to one of them. The protocol does not say to which one: while several runs
- * have calls under way, nobody can be asked.
+ * have calls under way, nobody can be asked. Among the calls of one run the question is that of the first, and names the tools of the others.
  */
 export class Elicitations {
   private readonly server: string;
@@ -64,15 +64,16 @@ export class Elicitations {
 
   private async answerNow({ message, schema }: Elicited): Promise<ElicitedAnswer> {
     const runs = new Set([...this.atWork].map(({ context }) => context.run.runId));
-    const [call] = this.atWork;
+    const calls = [...this.atWork];
+    const [call] = calls;
     if (schema === undefined || call === undefined || runs.size > 1) return { action: "cancel" };
     const { approve } = scopeOf(call.context.run);
     if (approve === undefined || call.asked === mostQuestions) return { action: "cancel" };
     call.asked += 1;
     try {
-      const request = this.requestOf(call, { message, schema });
+      const request = this.requestOf(call, { message, schema }, calls);
       const asking = (async () => approve(request))();
-      const given = await untilAborted(asking, call.over.signal, () => new Error("the call has ended"));
+      const given = await untilAborted(asking, allOver(calls), () => new Error("the call has ended"));
       const { approved, edited = defaultsOf(schema) } =
         typeof given === "boolean" ? readAnswer({ approved: given }) : readAnswer(given);
       return approved ? { action: "accept", content: contentOf(edited) } : { action: "decline" };
@@ -84,6 +85,7 @@ export class Elicitations {
   private requestOf(
     { tool, context }: Pick<AskingCall, "tool" | "context">,
     { message, schema }: { readonly message: string; readonly schema: JsonObject },
+    atWork: readonly AskingCall[],
   ): ApprovalRequest {
     const { agent, skill, turn } = context.run;
     const { around, agents = [] } = scopeOf(context.run);
@@ -102,7 +104,7 @@ export class Elicitations {
       effect: "undeclared",
       arguments: args,
       rule: "elicitation",
-      reason: `its server asks: ${boundedText(message)}${formText(schema)}`,
+      reason: `its server asks${otherTools(tool, atWork)}: ${boundedText(message)}${formText(schema)}`,
       values,
       label: untrustedFrom(`mcp/${this.server}`),
       intent: { text: around.intent.text, hash: around.intent.hash },
@@ -114,6 +116,24 @@ export class Elicitations {
       policy: "",
     };
   }
+}
+
+/** The words for the other tools with a call that a question may belong to. */
+function otherTools(own: string, atWork: readonly AskingCall[]): string {
+  const names = new Set(atWork.map(({ tool }) => tool).filter((tool) => tool !== own));
+  return names.size === 0 ? "" : `, in this call or in one of ${[...names].join(", ")}`;
+}
+
+/** Aborted once all of the calls have ended. */
+function allOver(calls: readonly AskingCall[]): AbortSignal {
+  const all = new AbortController();
+  const left = new Set(calls);
+  for (const call of calls)
+    call.over.signal.addEventListener("abort", () => {
+      left.delete(call);
+      if (left.size === 0) all.abort();
+    });
+  return all.signal;
 }
 
 const fieldsOf = (schema: JsonObject): JsonObject => {

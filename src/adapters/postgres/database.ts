@@ -99,11 +99,17 @@ function unprepared(sql: string, values: readonly unknown[] = []): QueryConfig {
   return { text: sql, values: [...values] };
 }
 
+/**
+ * Begins a transaction. A role may have another level, which does not see changes made while a lock was waited for. The server ends the transaction of a process
+ * that stands still, or vanished, in the middle of it: its locks would keep all others from the run.
+ */
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '15s'";
+
 async function together<Result>(pool: Pool, work: (query: Query) => Promise<Result>): Promise<Result> {
   const client = await pool.connect();
   let isBroken = true;
   try {
-    await client.query("BEGIN ISOLATION LEVEL READ COMMITTED"); // a role may have another level, which does not see changes made while a lock was waited for
+    await client.query(begin);
     const result = await work((sql, values) => rowsOf(client, prepared(sql, values)));
     await client.query("COMMIT");
     isBroken = false;

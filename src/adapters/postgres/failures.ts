@@ -10,8 +10,8 @@ export interface DatabaseName {
   readonly schema: string;
 }
 
-/** Codes of the system, and of a server that stops, crashes or starts. */
-const away = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT|08|57P0[123])/;
+/** Codes of the system, and of a server that stops, crashes or starts, or that ended a transaction in which its client stood still. */
+const away = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|EHOST|ENET|ENOENT|08|57P0[123]|25P03)/;
 
 /** Codes of a server that answers but cannot work yet: it has no connection left, or is a replica whose primary is gone. */
 const notYet = /^(53300|25006)/;

@@ -97,10 +97,10 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
     await current().catch(() => sleep(pauseMs, undefined, { ref: false }).then(restore));
   }
 
-  /** Keeps the program alive while somebody listens. */
+  /** Keeps the program alive while somebody listens, or waits for the end of the connection. */
   function settle(): void {
     line?.then(
-      ({ client }) => keepAwake(client, listening.size > 0),
+      ({ client }) => keepAwake(client, isClosed || listening.size > 0),
       () => undefined,
     );
   }
@@ -130,7 +130,7 @@ export function liveSession(database: PostgresDatabase, channel: string): LiveSe
       isClosed = true;
       const on = await line?.catch(() => undefined);
       if (on === undefined) return;
-      keepAwake(on.client, true); // the closing caller waits for it
+      settle();
       await on.client.end().catch(() => undefined);
     },
   };
