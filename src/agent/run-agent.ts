@@ -34,7 +34,7 @@ import { forcedCall } from "./forced-call.ts";
 import { type AgenticPlan, isTalk, type PlannedSkill } from "./plan-skill.ts";
 import { type AgentPlan, begunPlan, type ChosenSkill } from "./plan.ts";
 import type { AnyDefinition } from "./definition.ts";
-import { askedMessage, declareIntent, type Declaring, gateOf, isWhole } from "./run-intent.ts";
+import { askedMessage, declareIntent, type Declaring, gateOf, isWhole, saidBefore } from "./run-intent.ts";
 import { type Begin, type Begun, frameOf, type RunFrame } from "./runnable.ts";
 import type { RunOptions } from "./run-options.ts";
 
@@ -242,7 +242,7 @@ interface Opened {
 }
 
 function runSkill(skill: PlannedSkill, { run, session, spent }: Opened, inside: Frame): Promise<Finished> {
-  const said = session?.loaded.messages ?? run.asked?.before ?? [];
+  const said = session?.loaded.messages ?? (run.asked === undefined ? [] : saidBefore(run.asked, run));
   const asked = askedMessage(run, run.options);
   if (skill.type === "plain") {
     const { plan, base, input } = run;

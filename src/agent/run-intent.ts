@@ -3,7 +3,7 @@ import type { Gate, PlannedGate } from "../run/gate.ts";
 import { withoutSecrets } from "../run/secrets.ts";
 import type { Checkpoint } from "../run/checkpoint.ts";
 import { joinLabels, type Label, trustedLabel, untrustedFrom } from "../message/label.ts";
-import { contentText, type UserMessage, userMessage } from "../message/message.ts";
+import { contentText, labelOf, type Message, type UserMessage, userMessage } from "../message/message.ts";
 import { heldTo } from "../policy/rules/annotate.ts";
 import {
   changedParts,
@@ -149,6 +149,21 @@ export function askedMessage({ input, asked, base }: Questioned, options: RunOpt
   const own = inputLabel(base, options);
   const label = message.label === undefined ? own : joinLabels(message.label, own);
   return label === trustedLabel ? message : { ...message, label };
+}
+
+/**
+ * The messages before a question. They are no better than the input that they came in: a tool may hand over what it fetched, and a caller may name the user's
+ * words separately. In an input that is trusted and public they stay as they are.
+ */
+export function saidBefore(
+  { before }: ReadQuestion,
+  { base, options }: Pick<Declaring, "base" | "options">,
+): readonly Message[] {
+  const own = inputLabel(base, options);
+  if (own.integrity === "trusted" && own.secrecy === "public") return before;
+  return before.map((message) =>
+    message.role === "system" ? message : { ...message, label: joinLabels(labelOf(message), own) },
+  );
 }
 
 interface Questioned {

@@ -281,7 +281,7 @@ export function ofClient(message: Message): Message {
 
 /** True for the result of a call as a client told it. */
 export function isOfClient({ label, name }: ResultMessage): boolean {
-  return label?.sources.length === 1 && label.sources[0] === clientSource(name);
+  return label?.sources.includes(clientSource(name)) === true;
 }
 
 /** The ends of calls that did not run, or that the runtime ended: their results are the runtime's words. */

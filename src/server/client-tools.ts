@@ -3,8 +3,10 @@ import { type CallerTool, withCallerTools } from "../durable/caller-tools.ts";
 import { isWritError, WritError } from "../error/writ-error.ts";
 import { type Conversation, meansConversation, readConversation } from "../message/conversation.ts";
 import { fieldsOf, readPart } from "../message/foreign-parts.ts";
+import { filesIn } from "../message/file-part.ts";
 import { ofClient } from "../message/message.ts";
 import { asObject, isJsonObject, type Json, jsonOrNull, type JsonObject, parseJson } from "../util/json.ts";
+import { isAddress } from "../util/media.ts";
 import { sameJson } from "../util/same-json.ts";
 import type { SaidPart } from "./chat-messages.ts";
 
@@ -18,7 +20,7 @@ export interface ClientTools {
 /**
  * The result of a call from a client, in the form that a tool returns: its text, or its texts and files if it has files.
  *
- * @throws WritError `request-invalid` for a part that is neither
+ * @throws WritError `request-invalid` for a part that is neither, and for a file at an address that is not one of the web
  */
 export function resultOf(tool: string, content: unknown): Json {
   if (typeof content === "string") return content;
@@ -44,10 +46,15 @@ export function checkTaken(json: string | undefined, content: unknown): void {
 }
 
 function partOf(tool: string, given: unknown): SaidPart {
+  const part = readPartOf(tool, given);
+  if (part.type === "text") return { type: part.type, text: part.text };
+  checkAddress(`the result of a call of "${tool}"`, part.data);
+  return { type: part.type, mediaType: part.mediaType, data: part.data };
+}
+
+function readPartOf(tool: string, given: unknown): ReturnType<typeof readPart> {
   try {
-    const part = readPart(given);
-    if (part.type === "text") return { type: part.type, text: part.text };
-    return { type: part.type, mediaType: part.mediaType, data: part.data };
+    return readPart(given);
   } catch {
     const { type } = fieldsOf(given);
     const shown = typeof type === "string" ? ` of the type ${JSON.stringify(type)}` : "";
@@ -87,7 +94,11 @@ function refuseTools(reason: string): never {
   throw new WritError("request-invalid", { where: "`tools`", reason });
 }
 
-/** The input from a client: results of calls in a conversation are the client's word, whatever it says of them. */
+/**
+ * The input from a client: results of calls in a conversation are the client's word, whatever it says of them.
+ *
+ * @throws WritError `request-invalid` for a file at an address that is not one of the web
+ */
 export function clientInput<Input>(agent: Runnable<Input>, input: Json): Input {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `start` holds it against what the agent takes
   return cleanInput(aboutOf(agent)?.input, input) as Input;
@@ -95,9 +106,20 @@ export function clientInput<Input>(agent: Runnable<Input>, input: Json): Input {
 
 function cleanInput(schema: unknown, input: Json): Json {
   if ((schema !== undefined && schema !== "various") || !meansConversation(input)) return input;
-  const { before, asked } = conversationIn(input) ?? { before: [] };
-  if (asked === undefined || before.every(({ role }) => role !== "tool")) return input;
+  const conversation = conversationIn(input);
+  if (conversation === undefined) return input;
+  const { before, asked } = conversation;
+  for (const { data } of [...before, asked].flatMap(filesIn)) checkAddress("a message", data);
+  if (before.every(({ role }) => role !== "tool")) return input;
   return jsonOrNull([...before.map(ofClient), asked]);
+}
+
+/** Checks the data of a file from a client: the model's server reads what stands at an address, as `file:` its own files. @throws WritError `request-invalid` */
+function checkAddress(where: string, data: string): void {
+  if (!isAddress(data) || /^(?:https?|data):/i.test(data)) return;
+  const scheme = data.slice(0, data.indexOf(":") + 1).slice(0, 30);
+  const reason = `a file in it has an address that begins with ${JSON.stringify(scheme)}; send its data, or an address with https:`;
+  throw new WritError("request-invalid", { where, reason });
 }
 
 /** The conversation; undefined for what is none, which `start` refuses. */

@@ -42,8 +42,8 @@ async function serveJson(answer: Answer): Promise<{ readonly url: string; readon
 /** The token of the first sign-in. */
 const first = "a-good-token";
 
-/** An MCP server that wants a token of an authorization server beside it. */
-async function scene(): Promise<{
+/** An MCP server that wants a token of an authorization server beside it, which names this address for people. */
+async function scene(authorize?: string): Promise<{
   readonly mcp: Awaited<ReturnType<typeof serveJson>>;
   readonly login: typeof mcp;
   /** From now on another token is good. */
@@ -60,7 +60,7 @@ async function scene(): Promise<{
         200,
         {
           issuer: login.url,
-          authorization_endpoint: at("/authorize"),
+          authorization_endpoint: authorize ?? at("/authorize"),
           token_endpoint: at("/token"),
           registration_endpoint: at("/register"),
           response_types_supported: ["code"],
@@ -151,6 +151,22 @@ describe("a server that wants a sign-in", () => {
     expect(mcp.heard.every(({ headers }) => headers["x-key"] === "for this server alone")).toBe(true);
     expect(login.heard.filter(({ headers }) => headers.authorization === `Bearer ${first}`)).toEqual([]);
   });
+
+  it.each(["file:///etc/passwd", "vscode://x/y", "a:$(touch x)"])(
+    "shows nobody an address that is not one of the web: %s",
+    async (authorize) => {
+      const { mcp } = await scene(authorize);
+      const opened: URL[] = [];
+      const signIn: McpSignIn = {
+        redirectUrl: "http://localhost:1/back",
+        open: async (address) => (opened.push(address), back(address)),
+      };
+      await expect(connect(mcp.url, signIn)).rejects.toThrow(
+        "the server wants people to open an address that is not one of the web",
+      );
+      expect(opened).toEqual([]);
+    },
+  );
 
   it("is told without its token where the server repeats it in a failure", async () => {
     const { mcp } = await scene();

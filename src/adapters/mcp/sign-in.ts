@@ -68,6 +68,7 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
       const address = wanted;
       if (address === undefined) throw new Error("the server wants a sign-in, and names no place for it");
       wanted = undefined;
+      checkOfWeb(address);
       const { searchParams } = new URL(await open(address));
       if (searchParams.get("state") !== address.searchParams.get("state"))
         throw new Error("the browser came back from another sign-in");
@@ -79,6 +80,17 @@ export async function signingIn(options: McpSignIn): Promise<SigningIn> {
       ["client_secret", client?.secret ?? kept.client?.client_secret],
     ],
   };
+}
+
+/**
+ * Checks the address that a server names for people: those who open it hand it to the system, which starts a program for any other scheme.
+ *
+ * @throws Error
+ */
+function checkOfWeb({ protocol }: URL): void {
+  if (protocol === "https:" || protocol === "http:") return;
+  const what = "the server wants people to open an address that is not one of the web";
+  throw new Error(`${what} (it begins with ${JSON.stringify(protocol)}): nobody was shown it`);
 }
 
 /** The challenge of a verifier, as it is in an address (RFC 7636, S256). */

@@ -53,9 +53,12 @@ export type McpRevision = "auto" | "2025-11-25" | "2026-07-28";
 export interface McpSignIn {
   /** The address to which the browser returns. */
   readonly redirectUrl: string;
-  /** Shows the person an address, and returns the address to which their browser returned. */
+  /**
+   * Shows the person an address of the web, and returns the address to which their browser returned. A stranger wrote the address: give it to a program as an
+   * argument, never to a shell.
+   */
   readonly open: (address: URL) => Promise<string | URL>;
-  /** Keeps tokens and registration as a secret text. Default: kept while the process runs. */
+  /** Keeps the tokens and the registration of this server, and of no other, as a secret text. Default: kept while the process runs. */
   readonly store?: McpSignInStore;
   /** The id and secret of a client that was registered before. Default: it registers itself. */
   readonly client?: { readonly id: string; readonly secret?: string };

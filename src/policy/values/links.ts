@@ -13,6 +13,7 @@ const defaultLimit = 256;
  * - `data:`, `javascript:` and `vbscript:`; `mailto:`, `tel:` and `sms:` with somebody behind them;
  * - `//x.y` and `\\x.y`, `www.x.y`, and hosts with an ending of the list of IANA: of countries and the most used (`x.com`) with or without a path; of all others, and
  *   of those that files have as well (`x.py`), only with a path, a query or a port behind it;
+ * - any scheme in the targets of Markdown, in attributes of HTML and in `<bitcoin:x>`;
  * - all of these in the targets of Markdown (definitions of references too) and HTML, behind HTML entities and backslashes, in full-width letters, with
  *   invisible characters between, or as `x[.]com`. What a backslash escapes in Markdown is read with and without it.
  *
@@ -76,6 +77,19 @@ function isTarget(text: string, start: number): boolean {
   return beforeEqualSign.test(text.slice(Math.max(0, name - longestName), name));
 }
 
+const inBrackets = /^[^\s<>]+>/v;
+
+/** True at a place where nothing but the target of a link stands, so that any scheme makes one: in Markdown, in an attribute of HTML, in `<scheme:…>`. */
+function isOnlyTarget(text: string, start: number, colon: number): boolean {
+  if (!/\S/v.test(text[colon + 1] ?? " ")) return false;
+  const before = text[start - 1] ?? "";
+  if (before === "<" && inBrackets.test(text.slice(colon + 1, colon + hostWindow))) return true;
+  const end = withoutSpace(text, /["'<]/v.test(before) ? start - 1 : start);
+  if (text[end - 1] !== "=") return /\][\(:]/v.test(text.slice(Math.max(0, end - 2), end));
+  const name = withoutSpace(text, end - 1);
+  return beforeEqualSign.test(text.slice(Math.max(0, name - longestName), name));
+}
+
 function withoutSpace(text: string, end: number): number {
   let index = end;
   while (/[\t\n\r ]/v.test(text[index - 1] ?? "")) index -= 1;
@@ -93,7 +107,8 @@ function schemed(text: string, colon: number): Link | undefined {
   const reaches = person.exec(before)?.groups?.["scheme"];
   if (reaches !== undefined) return reaching(text, reaches, colon);
   const own = before.replace(/^[^a-z]+/iv, "");
-  if (own.length < 2 || !text.startsWith("//", colon + 1)) return undefined;
+  const isLink = text.startsWith("//", colon + 1) || isOnlyTarget(text, colon - own.length, colon);
+  if (own.length < 2 || !isLink) return undefined;
   const end = Math.max(linkEnd(text, colon - own.length), colon + 1);
   return { canonical: spelled(text.slice(colon - own.length, end)), end };
 }

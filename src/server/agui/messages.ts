@@ -34,7 +34,10 @@ export interface AguiContext {
   readonly value: string;
 }
 
-/** Makes the input of a run from a user's message. `refuse` is called for content that no agent takes. */
+/**
+ * Makes the input of a run from a user's message: one message, because the session has those before it. What the page knows stands before the user's words in
+ * it, as the first part. `refuse` is called for content that no agent takes.
+ */
 export function inputOf(
   { content = "" }: AguiMessage,
   context: readonly AguiContext[],
@@ -45,12 +48,10 @@ export function inputOf(
   const said = parts.map((part) => saidPart(part, refuse));
   const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const isText = texts.length === said.length;
-  if (context.length === 0 && isText) return texts.join("\n");
-  const told = context.map(({ description, value }) => ({
-    role: "user",
-    content: `${description}: ${value}`,
-  }));
-  return [...told, { role: "user", content: isText ? texts.join("\n") : said }];
+  if (context.length === 0) return isText ? texts.join("\n") : [{ role: "user", content: [...said] }];
+  const known = context.map(({ description, value }) => `${description}: ${value}\n`).join("");
+  const asked: readonly SaidPart[] = isText ? [{ type: "text", text: texts.join("\n") }] : said;
+  return [{ role: "user", content: [{ type: "text", text: `${known}\n` }, ...asked] }];
 }
 
 /** The user's own text, if the input of a run has more than that. */
@@ -77,13 +78,26 @@ function saidPart(part: AguiPart, refuse: (reason: string) => never): SaidPart {
   return { type: "file", mediaType: mimeType, data: value };
 }
 
-/** The message of the user from which {@link inputOf} made the input of a run. */
-export function askedMessage(id: string, input: Json): AguiMessage {
+/** The message of the user from which {@link inputOf} made the input of a run. `intent` is the user's own text, if the input has what the page knew too. */
+export function askedMessage(id: string, input: Json, intent?: string): AguiMessage {
   const message = Array.isArray(input) ? input.at(-1) : undefined;
-  const content = isJsonObject(message) ? message["content"] : input;
+  const given = isJsonObject(message) ? message["content"] : input;
+  const content = isSaid(given) ? withoutContext(given, intent) : given;
   if (typeof content === "string") return { id, role: "user", content };
   if (isSaid(content)) return { id, role: "user", content: content.map(shownPart) };
   return { id, role: "user", content: JSON.stringify(input) };
+}
+
+/** The parts of a message without what the page knew, which is not among the words of the user. */
+function withoutContext(
+  [known, ...said]: readonly SaidPart[],
+  intent?: string,
+): string | readonly SaidPart[] {
+  const all = known === undefined ? said : [known, ...said];
+  if (intent === undefined || known?.type !== "text") return all;
+  const texts = said.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  if (texts.join("\n") !== intent) return all;
+  return texts.length === said.length ? intent : said;
 }
 
 function shownPart(part: SaidPart): AguiPart {

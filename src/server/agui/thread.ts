@@ -47,8 +47,9 @@ async function messagesOf(asked: Asked, run: StoredRun, session: string): Promis
   return events.messages;
 }
 
-const askedIn = (run: StoredRun, session: string): AguiMessage =>
-  askedMessage(run.id.slice(session.length + 1), run.input);
+function askedIn({ id, input, options: { intent } }: StoredRun, session: string): AguiMessage {
+  return askedMessage(id.slice(session.length + 1), input, typeof intent === "string" ? intent : undefined);
+}
 
 /**
  * The last event for a page that looks at a thread whose latest run is over: the questions of an earlier run that waits for a person. They are all
