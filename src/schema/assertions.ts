@@ -42,7 +42,8 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The types of JSON, with the test for each. */
+export const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: isJsonObject,
   array: Array.isArray,
   string: (value) => typeof value === "string",
