@@ -53,6 +53,11 @@ export const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
+/** True for a value of one of the types. */
+export function hasType(value: unknown, types: readonly string[]): boolean {
+  return types.some((type) => isType[type]?.(value) === true);
+}
+
 function typeCheck(held: Json): Check {
   const types = (Array.isArray(held) ? held : [held]).map(textOf);
   const tests = types.flatMap((type) => isType[type] ?? []);

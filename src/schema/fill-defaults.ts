@@ -1,6 +1,6 @@
 import { copyOfPlain, isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
-import { isType } from "./assertions.ts";
+import { hasType } from "./assertions.ts";
 import { listAt, mapAt, typesAt } from "./keywords.ts";
 import type { Work } from "./visit.ts";
 
@@ -110,7 +110,7 @@ export function defaultOf(property: Json | undefined): Json | undefined {
   if (!isJsonObject(property)) return undefined;
   const value = own(property, "default");
   const types = typesAt(property);
-  const isRefused = types.length > 0 && !types.some((type) => isType[type]?.(value));
+  const isRefused = types.length > 0 && !hasType(value, types);
   return isRefused ? undefined : value;
 }
 
