@@ -27,7 +27,7 @@ import { readRunText, runText } from "./run-text.ts";
 import { readable } from "./readable-run.ts";
 import { checkPolicy, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
-import { waking, wakingById } from "./waking.ts";
+import { wakeById, woken } from "./waking.ts";
 import { wantedQuestions } from "./wanted-questions.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
@@ -142,8 +142,6 @@ export interface DurableRuns {
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
   const { store } = options;
   const around = { ...options, host };
-  const woken = waking(options, host);
-  const wake = wakingById(options, host);
   /** Wakes runs that wait for the end of a run that is gone. If the store fails, they are found later too. */
   const wakeBehind = (run: StoredRun): Promise<void> => wakeAfter(run, around).catch(() => undefined);
   return {
@@ -152,8 +150,8 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       const run = await newRunOf(agent, { input, options: wanted }, around);
       const begun = sameRun(run, await store.begin(run));
       if (more.whenWaiting === "withdraw")
-        for (const id of await withdrawQuestions(begun, store)) await wake(id);
-      return woken(begun);
+        for (const id of await withdrawQuestions(begun, store)) await wakeById(id, around);
+      return woken(begun, around);
     },
     result: async (id, wanted = {}) =>
       untilEnded(checkedId("result", id), { store, host, signal: checked("result", wanted).signal }),
@@ -170,13 +168,13 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       const signal = handedOver(readSignal(sent, host), host);
       await checkSignal(store, run, signal);
       await store.signal(run, signal);
-      await wake(run);
+      await wakeById(run, around);
     },
     cancel: async (id, reason) => {
       const run = checkedId("cancel", id);
       return cancelRun(run, checked("cancel", handedOver(reason, host)) ?? "it was cancelled", around);
     },
-    retry: async (id) => woken(readable(await store.reopen(checkedId("retry", id)))),
+    retry: async (id) => woken(readable(await store.reopen(checkedId("retry", id))), around),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
     show: async (id) => store.read(checkedId("show", id)),
     erase: (given) => forget(store, given, wakeBehind),
@@ -187,14 +185,14 @@ export function durableRunsWith(options: DurableOptions, host: Host): DurableRun
       const given = handedOver(checked("fork", wanted), host);
       const begun = { ...given, id: given.id ?? host.randomId() };
       const fork = await forkOf(from, begun, { store, now: host.now() }).catch(orMoved(from, store));
-      return woken(await store.moveIn(fork));
+      return woken(await store.moveIn(fork), around);
     },
     async export(id) {
       const moved = await store.moveOut(checkedId("export", id));
       await wakeBehind(moved.run);
       return runText(moved);
     },
-    import: async (text) => woken(await store.moveIn(readRunText(checked("import", text)))),
+    import: async (text) => woken(await store.moveIn(readRunText(checked("import", text))), around),
     check: () => strandedRuns(around),
     work: (wanted = {}) => new RunsWorker(around, wanted),
   };
@@ -206,11 +204,11 @@ async function answerRun(
   given: QuestionAnswer,
   around: DurableAround,
 ): Promise<void> {
-  const { store, host } = around;
+  const { store } = around;
   if (checked("answer", given).approved) await checkPolicy(id, key, around);
   await checkEdit({ id, key }, given, store);
   await store.answer(id, key, given).catch(orMoved(id, store));
-  await wakingById(around, host)(id);
+  await wakeById(id, around);
 }
 
 function waitingOf(
