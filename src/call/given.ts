@@ -1,5 +1,4 @@
-import { isPlain, joinLabels, type Label } from "../message/label.ts";
-import type { ToolResult } from "../message/message.ts";
+import { joinLabels, type Label, labelledAs } from "../message/label.ts";
 import { addedLabel } from "../policy/knowledge/result-label.ts";
 import { errorWithoutSecrets } from "../run/secrets.ts";
 import { untilStopped } from "../util/interrupt.ts";
@@ -43,8 +42,11 @@ export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd
   return fold(
     (): Maybe<Settled | "stopped"> => {
       if ("result" in given) return given;
+      // The reason may repeat what the executor read: it is no better than what the tool would have given.
       if ("skipped" in given)
-        return { result: skippedBy(given.skipped, joinLabels(label, addedLabel(ready.tool))) };
+        return {
+          result: labelledAs(skippedResult(given.skipped), joinLabels(label, addedLabel(ready.tool))),
+        };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whatever the executor gave as the error is what is thrown
       if ("error" in given) throw errorWithoutSecrets(given.error, host) as Error;
       return untilStopped(checkResult(ready.tool, unlabelled(work, given.value)), stop);
@@ -52,11 +54,6 @@ export function settleGiven({ ready, startedAt, label }: NotRun, given: GivenEnd
     (settled) => settle(work, settled === "stopped" ? stopped : settled, startedAt),
     (error) => settle(work, thrownResult(work, error), startedAt),
   );
-}
-
-/** The result of a call that an executor skipped: its reason may repeat what it read, so that it is no better than what the tool would have given. */
-function skippedBy(reason: string, label: Label): ToolResult {
-  return { ...skippedResult(reason), ...(isPlain(label) ? {} : { label }) };
 }
 
 /** A call that an executor was given. */

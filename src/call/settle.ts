@@ -3,7 +3,7 @@ import type { Fact } from "../event/event.ts";
 import { readOutput } from "../hook/read-output.ts";
 import { askHooks, type HookOutcome } from "../hook/run-hooks.ts";
 import { bytesOf, sizedResult } from "../message/file-part.ts";
-import { freshLabel, isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { freshLabel, joinLabels, type Label, labelledAs, trustedLabel } from "../message/label.ts";
 import {
   type FilePart,
   isDefaultLabel,
@@ -70,7 +70,7 @@ export function toldOfChanges(result: ToolResult, inside: Inside | undefined): T
   const note = result.status === "ok" ? undefined : actsMessage(inside?.acts ?? []);
   if (note === undefined || inside === undefined) return result;
   const label = joinLabels(result.label ?? trustedLabel, joinLabels(inside.label, labelOf(note)));
-  return { ...result, text: `${result.text}\n${textOf(note)}`, ...(isPlain(label) ? {} : { label }) };
+  return labelledAs({ ...result, text: `${result.text}\n${textOf(note)}` }, label);
 }
 
 /** A result as hooks left it, and the hooks that changed it. */
@@ -180,7 +180,7 @@ function aboutOf({ integrity, secrecy }: Partial<Label>): Partial<Tool> {
 /** The record of a call that does not run. A message about wrong arguments repeats the schema: its label is that of the schema's author. */
 export function notRun({ call, fatal, escalated, inside, ...fate }: Refused): CallRecord {
   const label = fate.wrong === undefined ? trustedLabel : describedLabel(fate.wrong.tool);
-  const result = isPlain(label) ? fate.result : { ...fate.result, label };
+  const result = labelledAs(fate.result, label);
   const record = { result, startedAt: 0, endedAt: 0, escalated: escalated === true };
   return toldOfMending(call, inside, fatal === undefined ? record : { ...record, fatal });
 }

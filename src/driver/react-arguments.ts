@@ -1,4 +1,5 @@
 import { resolved } from "../schema/check-schema.ts";
+import { typesAt } from "../schema/keywords.ts";
 import { own, isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 
@@ -80,6 +81,6 @@ function takesNull(given: Json, root: JsonSchema, seen: Set<JsonObject> = new Se
   if (only !== undefined) return only === null;
   const alternatives = own(schema, "anyOf") ?? own(schema, "oneOf");
   if (Array.isArray(alternatives)) return alternatives.some((option: Json) => takesNull(option, root, seen));
-  const type = own(schema, "type");
-  return type === undefined || type === "null" || (Array.isArray(type) && type.includes("null"));
+  const types = typesAt(schema);
+  return types.length === 0 || types.includes("null");
 }

@@ -6,7 +6,7 @@ import type { Json } from "../util/json.ts";
 import { repeatedly } from "./repeatedly.ts";
 import { pagedRuns } from "./paged-runs.ts";
 import type { RunJournal, RunStatus, RunStore, StoredRun } from "./run-store.ts";
-import { wakingById } from "./waking.ts";
+import { wakeById } from "./waking.ts";
 
 /** The most runs of one session that are looked at. */
 const most = 1000;
@@ -59,19 +59,18 @@ async function waitFor(other: string, journal: RunJournal, around: DurableAround
 async function wakeEnded(id: string, other: string, around: DurableAround): Promise<void> {
   if (!(await hasEnded(other, around.store))) return;
   await around.store.signal(id, signalOf(other));
-  await wakingById(around, around.host)(id);
+  await wakeById(id, around);
 }
 
 /** Wakes the runs that waited for the end of this one. */
 export async function wakeAfter({ id, session }: StoredRun, around: DurableAround): Promise<void> {
   if (session === undefined) return;
   const { store } = around;
-  const wake = wakingById(around, around.host);
   for (const run of await store.list({ session, status: "waiting", asks: keyAfter(id), limit: most }))
     for (const question of await store.questions(run.id))
       if (question.key === keyAfter(id)) {
         await store.signal(run.id, signalOf(id));
-        await wake(run.id);
+        await wakeById(run.id, around);
       }
 }
 

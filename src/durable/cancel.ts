@@ -1,11 +1,8 @@
-import { memoryJournal } from "../journal/memory-journal.ts";
 import { recordParts } from "../journal/parts.ts";
 import { isWritError } from "../error/writ-error.ts";
 import { wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
-import { journalOfRun } from "./forked-journal.ts";
-import { withEnd } from "./known-end.ts";
-import { askedRun } from "./run-of.ts";
+import { recordedRun } from "./follow.ts";
 import type { StoredRun } from "./run-store.ts";
 import { tellCancelUntold } from "./store-failed.ts";
 
@@ -55,10 +52,8 @@ export async function tellCancelled(
   around: DurableAround,
   onEvent?: DurableAround["onEvent"],
 ): Promise<void> {
-  const { agent, input, options } = askedRun(run, around);
+  const { agent, input, options, journal } = await recordedRun(run, around);
   const { session } = options;
-  const records = withEnd(await around.store.records(run.id), run);
-  const journal = journalOfRun(memoryJournal(records, { mode: "replay" }), run);
   const keeping = session === undefined ? {} : { session: { ...session, keepsReplay: true as const } };
   await agent.run(input, { ...options, journal, onEvent, accept: recordParts, ...keeping }); // nothing new happens, whatever the code is by now
 }

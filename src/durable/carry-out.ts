@@ -1,13 +1,14 @@
 import type { SessionHandle } from "../session/session.ts";
 import type { RunOptions } from "../agent/run-options.ts";
 import type { RunResult } from "../agent/runnable.ts";
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { isWritError } from "../error/writ-error.ts";
 import type { Journal } from "../journal/journal.ts";
 import { watchedJournal } from "../journal/watched-journal.ts";
 import { toJson } from "../util/json.ts";
 import { waitForOthers, wakeAfter } from "./after-others.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { journalOfRun } from "./forked-journal.ts";
+import { failed, worldError } from "../run/end.ts";
 import { isRunError } from "../run/finished.ts";
 import { isPassed } from "../run/recorded-end.ts";
 import { tellGivenUp } from "./cancel.ts";
@@ -190,10 +191,7 @@ function endOf({ outcome, output, usage, turns }: RunResult<unknown>): RunEnd {
 }
 
 function failure(cause: unknown, name: string): RunEnd {
-  const error = isWritError(cause)
-    ? cause
-    : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
-  const outcome = { type: "failed", code: error.code, message: error.message } as const;
+  const outcome = failed(worldError(cause, name));
   return isRunError(cause) ? { outcome, usage: cause.usage, turns: cause.turns } : { outcome };
 }
 

@@ -5,7 +5,7 @@ import { handedOver } from "../run/secrets.ts";
 import { wakeAfter } from "./after-others.ts";
 import { cancelRun } from "./cancel.ts";
 import { checked, checkedId, readErased } from "./check-given.ts";
-import type { DurableOptions } from "./durable-options.ts";
+import type { DurableAround, DurableOptions } from "./durable-options.ts";
 import { type FollowOptions, followRun, replayRun } from "./follow.ts";
 import { checkEdit, orMoved } from "./answer-record.ts";
 import { type RunForkOptions, forkOf } from "./fork.ts";
@@ -27,7 +27,7 @@ import { readRunText, runText } from "./run-text.ts";
 import { readable } from "./readable-run.ts";
 import { checkGoesOn, type StrandedRun, strandedRuns } from "./stranded.ts";
 import { untilEnded } from "./until-ended.ts";
-import { waking, wakingById } from "./waking.ts";
+import { wakeById, woken } from "./waking.ts";
 import { wantedQuestions } from "./wanted-questions.ts";
 import { withdrawQuestions } from "./withdraw.ts";
 import { RunsWorker, type RunWorker, type WorkOptions } from "./worker.ts";
@@ -141,81 +141,75 @@ export interface DurableRuns {
 
 /** Makes durable runs for a host, from checked options. `adapters/durable-runs.ts` makes those for Node, under the name `durableRuns`. */
 export function durableRunsWith(options: DurableOptions, host: Host): DurableRuns {
-  const runs = runsOf(options, host);
-  return {
-    ...runs,
-    result: async (id, wanted) => runs.result(checkedId("result", id), wanted),
-    answer: async (id, key, given) => runs.answer(checkedId("answer", id), key, handedOver(given, host)),
-    settle: async (id, call, settled) => runs.settle(checkedId("settle", id), call, settled),
-    signal: async (id, sent) => runs.signal(checkedId("signal", id), sent),
-    cancel: async (id, reason) => runs.cancel(checkedId("cancel", id), handedOver(reason, host)),
-    retry: async (id) => runs.retry(checkedId("retry", id)),
-    show: async (id) => runs.show(checkedId("show", id)),
-    events: (id, wanted) => runs.events(checkedId("events", id), wanted),
-    replay: async (id) => runs.replay(checkedId("replay", id)),
-    fork: async (id, wanted) => runs.fork(checkedId("fork", id), handedOver(wanted, host)),
-    export: async (id) => runs.export(checkedId("export", id)),
-  };
-}
-
-function runsOf(options: DurableOptions, host: Host): DurableRuns {
   const { store } = options;
-  const woken = waking(options, host);
-  const wake = wakingById(options, host);
+  const around = { ...options, host };
   /** Wakes runs that wait for the end of a run that is gone. If the store fails, they are found later too. */
-  const wakeBehind = (run: StoredRun): Promise<void> =>
-    wakeAfter(run, { ...options, host }).catch(() => undefined);
-  async function answer(id: string, key: string, given: QuestionAnswer): Promise<void> {
-    if (checked("answer", given).approved) await checkGoesOn(id, key, { ...options, host });
-    await checkEdit({ id, key }, given, store);
-    await store.answer(id, key, given).catch(orMoved(id, store));
-    await wake(id);
-  }
+  const wakeBehind = (run: StoredRun): Promise<void> => wakeAfter(run, around).catch(() => undefined);
   return {
     async start(agent, input, more = {}) {
       const wanted = { ...checked("start", more), id: more.id ?? host.randomId() };
-      const run = await newRunOf(agent, { input, options: wanted }, { ...options, host });
+      const run = await newRunOf(agent, { input, options: wanted }, around);
       const begun = sameRun(run, await store.begin(run));
       if (more.whenWaiting === "withdraw")
-        for (const id of await withdrawQuestions(begun, store)) await wake(id);
-      return woken(begun);
+        for (const id of await withdrawQuestions(begun, store)) await wakeById(id, around);
+      return woken(begun, around);
     },
     result: async (id, wanted = {}) =>
-      untilEnded(id, { store, host, signal: checked("result", wanted).signal }),
+      untilEnded(checkedId("result", id), { store, host, signal: checked("result", wanted).signal }),
     waiting: async (wanted) => waitingOf(store, checked("waiting", wanted)),
-    answer,
+    answer: async (id, key, given) =>
+      answerRun({ id: checkedId("answer", id), key }, handedOver(given, host), around),
     async settle(id, call, settled) {
-      const { key, answer: given } = await settlementOf(store, { id, call, settled });
-      await answer(id, key, given);
+      const ended = { id: checkedId("settle", id), call, settled };
+      const { key, answer } = await settlementOf(store, ended);
+      await answerRun({ id, key }, answer, around);
     },
     async signal(id, sent) {
+      const run = checkedId("signal", id);
       const signal = handedOver(readSignal(sent, host), host);
-      await checkSignal(store, id, signal);
-      await store.signal(id, signal);
-      await wake(id);
+      await checkSignal(store, run, signal);
+      await store.signal(run, signal);
+      await wakeById(run, around);
     },
-    cancel: async (id, reason) =>
-      cancelRun(id, checked("cancel", reason) ?? "it was cancelled", { ...options, host }),
-    retry: async (id) => woken(readable(await store.reopen(id))),
+    cancel: async (id, reason) => {
+      const run = checkedId("cancel", id);
+      return cancelRun(run, checked("cancel", handedOver(reason, host)) ?? "it was cancelled", around);
+    },
+    retry: async (id) => woken(readable(await store.reopen(checkedId("retry", id))), around),
     list: async (wanted = {}) => store.list(checked("list", wanted)),
-    show: async (id) => store.read(id),
+    show: async (id) => store.read(checkedId("show", id)),
     erase: (given) => forget(store, given, wakeBehind),
-    events: (id, wanted = {}) => followRun(id, { ...options, host }, checked("events", wanted)),
-    replay: async (id) => replayRun(id, { ...options, host }).catch(orMoved(id, store)),
+    events: (id, wanted = {}) => followRun(checkedId("events", id), around, checked("events", wanted)),
+    replay: async (id) => replayRun(checkedId("replay", id), around).catch(orMoved(id, store)),
     fork: async (id, wanted) => {
-      const given = { ...checked("fork", wanted), id: wanted.id ?? host.randomId() };
-      const fork = await forkOf(id, given, { store, now: host.now() }).catch(orMoved(id, store));
-      return woken(await store.moveIn(fork));
+      const from = checkedId("fork", id);
+      const given = handedOver(checked("fork", wanted), host);
+      const begun = { ...given, id: given.id ?? host.randomId() };
+      const fork = await forkOf(from, begun, { store, now: host.now() }).catch(orMoved(from, store));
+      return woken(await store.moveIn(fork), around);
     },
     async export(id) {
-      const moved = await store.moveOut(id);
+      const moved = await store.moveOut(checkedId("export", id));
       await wakeBehind(moved.run);
       return runText(moved);
     },
-    import: async (text) => woken(await store.moveIn(readRunText(checked("import", text)))),
-    check: () => strandedRuns({ ...options, host }),
-    work: (wanted = {}) => new RunsWorker({ ...options, host }, wanted),
+    import: async (text) => woken(await store.moveIn(readRunText(checked("import", text))), around),
+    check: () => strandedRuns(around),
+    work: (wanted = {}) => new RunsWorker(around, wanted),
   };
+}
+
+/** Answers a question of a run, and wakes the run. */
+async function answerRun(
+  { id, key }: { readonly id: string; readonly key: string },
+  given: QuestionAnswer,
+  around: DurableAround,
+): Promise<void> {
+  const { store } = around;
+  if (checked("answer", given).approved) await checkGoesOn(id, key, around);
+  await checkEdit({ id, key }, given, store);
+  await store.answer(id, key, given).catch(orMoved(id, store));
+  await wakeById(id, around);
 }
 
 function waitingOf(

@@ -1,5 +1,4 @@
 import type { RunResult } from "../agent/runnable.ts";
-import { WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { storedResult } from "../journal/stored-json.ts";
@@ -13,6 +12,7 @@ import { journalOfRun } from "./forked-journal.ts";
 import { isTakenOver } from "../run/recorded-end.ts";
 import { withEnd } from "./known-end.ts";
 import { NewFacts } from "./new-facts.ts";
+import { knownRun, runEndingHere } from "./readable-run.ts";
 import { SettledFacts } from "./settled-facts.ts";
 import { type AskedRun, askedRun } from "./run-of.ts";
 import { endOfUnbegun } from "./unbegun.ts";
@@ -35,7 +35,7 @@ export async function* followRun(
   around: DurableAround,
   { after = 0, inside = false, signal }: FollowOptions,
 ): AsyncGenerator<AgentEvent, void> {
-  const { agent, input, options } = askedRun(await knownRun(id, around), around);
+  const { agent, input, options } = askedRun(await knownRun(id, around.store), around);
   const news = new NewFacts(id, after, inside);
   const left = new AbortController();
   const ending = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
@@ -80,7 +80,7 @@ export async function* pastOf(
   around: DurableAround,
   after = 0,
 ): AsyncGenerator<AgentEvent, RunResult<unknown> | undefined> {
-  const { agent, input, options, journal } = await recordedRun(await knownRun(id, around), around);
+  const { agent, input, options, journal } = await recordedRun(await knownRun(id, around.store), around);
   const run = await around.store.read(id); // it may have ended before its records were read
   const events = agent.stream(input, { ...options, journal });
   const facts = new SettledFacts();
@@ -102,7 +102,7 @@ export async function* pastOf(
 
 /** Replays a run from its records only. @throws WritError `run-missing`, `run-agent-missing`, `journal-ended` for a run that has not ended */
 export async function replayRun(id: string, around: DurableAround): Promise<RunResult<unknown>> {
-  return replayKnown(await knownRun(id, around), around);
+  return replayKnown(await knownRun(id, around.store), around);
 }
 
 /** Replays a run that was read before. @throws WritError `run-agent-missing`, `journal-ended` */
@@ -124,7 +124,7 @@ export interface ReplayedFacts {
 
 /** The recorded facts so far, with the error of the replay. @throws WritError `run-missing`, `run-agent-missing` */
 export async function replayedFacts(id: string, around: DurableAround): Promise<ReplayedFacts> {
-  const { agent, input, options, journal } = await recordedRun(await knownRun(id, around), around);
+  const { agent, input, options, journal } = await recordedRun(await knownRun(id, around.store), around);
   const facts: AgentEvent[] = [];
   const onEvent = (event: AgentEvent): void => {
     if (event.parentRunId === undefined && isFact(event)) facts.push(event);
@@ -137,7 +137,8 @@ export async function replayedFacts(id: string, around: DurableAround): Promise<
   }
 }
 
-async function recordedRun(
+/** A run with the journal that replays its records. @throws WritError `run-agent-missing` */
+export async function recordedRun(
   run: StoredRun,
   around: DurableAround,
 ): Promise<AskedRun & { readonly journal: Journal }> {
@@ -146,22 +147,9 @@ async function recordedRun(
   return { ...asked, journal: journalOfRun(memoryJournal(records, { mode: "replay" }), run) };
 }
 
-async function knownRun(id: string, { store }: DurableAround): Promise<StoredRun> {
-  const run = await store.read(id);
-  if (run === undefined) throw new WritError("run-missing", { id });
-  return run;
-}
-
-/**
- * The end that the store has: a run that was cancelled while nobody carried it out has no record of the cancel.
- *
- * @throws WritError `run-missing`, `run-moved` for a run that is in another store
- */
+/** The end that the store has: a run that was cancelled while nobody carried it out has no record of the cancel. @throws WritError `run-missing`, `run-moved` */
 async function outcomeOf(id: string, { store }: DurableAround, replayed: Outcome): Promise<Outcome> {
-  const run = await store.read(id);
-  if (run === undefined) throw new WritError("run-missing", { id });
-  if (run.end === undefined && run.status === "moved") throw new WritError("run-moved", { id });
-  return run.end?.outcome ?? replayed;
+  return (await runEndingHere(id, store)).end?.outcome ?? replayed;
 }
 
 /** A journal that does nothing itself: each step waits for the record that the run's worker makes. */

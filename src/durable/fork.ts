@@ -9,6 +9,7 @@ import { endKey } from "../journal/record-form.ts";
 import { isJsonObject, type Json } from "../util/json.ts";
 import { filled, json, list, map, optional, shapeOf, string } from "../util/shape.ts";
 import { forkKey, turnOf } from "./forked-journal.ts";
+import { knownRun } from "./readable-run.ts";
 import type { ForkOrigin, MovedRun, RunStore, StoredRun } from "./run-store.ts";
 import { isTakenSignal } from "./signals.ts";
 
@@ -52,8 +53,7 @@ export async function forkOf(
 ): Promise<MovedRun> {
   checkShape("The options of fork()", { id, ...options }, shape);
   const { beforeTurn, agent, results = {}, instructions, model, again } = options;
-  const run = await store.read(from);
-  if (run === undefined) throw new WritError("run-missing", { id: from });
+  const run = await knownRun(from, store);
   const ended = (await store.records(from)).filter(({ json }) => json !== undefined);
   for (const { key, json = "" } of ended) storedResult(key, json); // a fork must not take over what its run could not
   const last = lastTurn(run, ended);

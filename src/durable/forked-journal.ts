@@ -32,7 +32,7 @@ export function journalOfRun(journal: Journal, { fork }: Pick<StoredRun, "fork">
     step: (step) => journal.step(accepting(step)),
     all: (steps) => journal.all(mapped(steps, accepting)),
     recorded: (steps) => journal.recorded?.(mapped(steps, accepting)),
-    ...(ask === undefined ? {} : { ask: (question) => ask(accepting(question)) }),
+    ask: ask && ((question) => ask(accepting(question))),
     recall(key, { tool, fingerprint }) {
       if (isTaken(key)) return notMade; // where it was made its record stands
       const asked = askedBy(key, fingerprint);

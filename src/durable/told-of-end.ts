@@ -10,7 +10,7 @@ export function toldOfEnd(journal: Journal, look: () => Promise<void>): Journal 
   const { ask } = journal;
   return {
     ...journal,
-    ...(ask === undefined ? {} : { ask: (question) => ask<never>(question).catch(known) }),
+    ask: ask && ((question) => ask<never>(question).catch(known)),
     step: (step) => journal.step(step).catch(known),
     all: (steps) => journal.all(steps).catch(known),
   };

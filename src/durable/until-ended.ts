@@ -1,5 +1,5 @@
-import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
+import { runEndingHere } from "./readable-run.ts";
 import type { RunEnd, RunStore } from "./run-store.ts";
 import { tellUntaken } from "./untaken.ts";
 
@@ -64,9 +64,7 @@ export function untilEnded(id: string, waiter: Waiter): Promise<RunEnd> {
   let readySince = host.now();
   let isTold = false;
   return untilChanged(id, waiter, async () => {
-    const run = await waiter.store.read(id);
-    if (run === undefined) throw new WritError("run-missing", { id });
-    if (run.end === undefined && run.status === "moved") throw new WritError("run-moved", { id });
+    const run = await runEndingHere(id, waiter.store);
     if (run.status !== "ready") readySince = host.now();
     else if (!isTold && host.now() - readySince >= untakenMs) {
       isTold = true;

@@ -15,7 +15,7 @@ import type { RunJournal, StoredRun } from "./run-store.ts";
 import { storeDispatcher } from "./store-dispatcher.ts";
 import { tellStoreFailed } from "./store-failed.ts";
 import { tellLeft } from "./untaken.ts";
-import { wakingById } from "./waking.ts";
+import { wakeById } from "./waking.ts";
 
 /** Options of a worker. */
 export interface WorkOptions {
@@ -183,8 +183,7 @@ export class RunsWorker implements RunWorker, Workplace {
   }
 
   private async wakeExpired(): Promise<void> {
-    const wake = wakingById(this.around, this.around.host);
-    for (const id of await this.around.store.expire()) await wake(id);
+    for (const id of await this.around.store.expire()) await wakeById(id, this.around);
   }
 
   private carry(journal: RunJournal): Carrying {

@@ -26,12 +26,12 @@ export function heldJournal(journal: Journal, place: string, stop: Interrupt<unk
   const { ask, find, hasBegun, mode } = journal;
   return {
     journal: {
-      ...(mode === undefined ? {} : { mode }),
+      mode,
       step: async (step) => journal.step(await at(step)),
       all: async (steps) => journal.all(await Promise.all(steps.map(at))),
-      ...(find === undefined ? {} : { find: (key) => looked(find, key) }),
-      ...(hasBegun === undefined ? {} : { hasBegun: (key) => looked(hasBegun, key) ?? false }),
-      ...(ask === undefined ? {} : { ask: async (question) => ask(await at(question)) }),
+      ask: ask && (async (question) => ask(await at(question))),
+      find: find && ((key) => looked(find, key)),
+      hasBegun: hasBegun && ((key) => looked(hasBegun, key) ?? false),
     },
     release(now) {
       here = now;

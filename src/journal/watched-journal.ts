@@ -24,13 +24,13 @@ export function watchedJournal(journal: Journal, onFailure: (error: unknown) => 
   }
   const { arrived, ask, find, hasBegun, mode, recall, tellsInside } = journal;
   return {
-    ...(mode === undefined ? {} : { mode }),
-    ...(tellsInside === undefined ? {} : { tellsInside }),
-    ...(arrived === undefined ? {} : { arrived }),
-    ...(hasBegun === undefined ? {} : { hasBegun }),
-    ...(find === undefined ? {} : { find }),
-    ...(ask === undefined ? {} : { ask: (question) => watch(() => ask(question)) }),
-    ...(recall === undefined ? {} : { recall }),
+    mode,
+    tellsInside,
+    arrived,
+    ask: ask && ((question) => watch(() => ask(question))),
+    find,
+    hasBegun,
+    recall,
     stopAt: (key) => journal.stopAt?.(key),
     step: (step) => watch((watched) => journal.step(watched(step))),
     all: (steps) => watch((watched) => journal.all(mapped(steps, watched))),

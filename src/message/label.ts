@@ -69,6 +69,11 @@ export function isPlain({ integrity, secrecy }: Label): boolean {
   return integrity === "trusted" && secrecy === "public";
 }
 
+/** A value that carries its label, which a plain one is without. */
+export function labelledAs<Value extends { readonly label?: Label }>(value: Value, label: Label): Value {
+  return isPlain(label) ? value : { ...value, label };
+}
+
 /** A label that was kept as JSON; what cannot be read as one is a stranger's secret. */
 export function readLabel(json: unknown): Label {
   if (isLabel(json)) return json;

@@ -81,12 +81,10 @@ export interface Ending {
   readonly gate: { readonly agent: string };
 }
 
-/** The end when the world fails: what was thrown, as an error of the catalogue. */
-function broken(cause: unknown, name: string): End {
-  const error = isWritError(cause)
-    ? cause
-    : new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
-  return { outcome: failed(error), error, throws: true };
+/** What was thrown when the world of a run failed, as an error of the catalogue. */
+export function worldError(cause: unknown, name: string): WritError {
+  if (isWritError(cause)) return cause;
+  return new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
 }
 
 /** The end when a bound was met. */
@@ -170,7 +168,8 @@ export function thrownEnd(cause: unknown, name: string): End {
   if (cause instanceof RunWaits) return waiting(cause, name);
   if (isWritError(cause) && ownFaults.has(cause.code)) return { outcome: failed(cause), error: cause };
   if (isWritError(cause, "account-exhausted")) return exhausted({ gate: { agent: name } }, excessOf(cause));
-  return broken(cause, name);
+  const error = worldError(cause, name);
+  return { outcome: failed(error), error, throws: true };
 }
 
 /** The end for an error thrown in a run: if the run was stopped, the stop is the reason. */

@@ -4,7 +4,13 @@ import type { Label } from "../message/label.ts";
 import { addUsage, noUsage } from "../message/usage.ts";
 import { whyNot } from "../policy/powers.ts";
 import type { Spending } from "../policy/account/purse.ts";
-import { type Capability, type CapabilityKind, type Resource, resourceText } from "../tool/capability.ts";
+import {
+  type Capability,
+  type CapabilityKind,
+  capabilityKinds,
+  type Resource,
+  resourceText,
+} from "../tool/capability.ts";
 import type { AccessRecord, Handles } from "../tool/handles.ts";
 import type { PowerScope } from "../tool/power-port.ts";
 import type { Maybe } from "../util/maybe.ts";
@@ -101,15 +107,7 @@ export function kindsOf(needs: readonly Capability[]): ReadonlySet<CapabilityKin
 }
 
 /** All kinds, for a call of a plain function. */
-export const allKinds: ReadonlySet<CapabilityKind> = new Set<CapabilityKind>([
-  "net",
-  "fs.read",
-  "fs.write",
-  "env",
-  "secret",
-  "exec",
-  "llm",
-]);
+export const allKinds: ReadonlySet<CapabilityKind> = new Set(capabilityKinds);
 
 export function addSpending(first: Spending, second: Spending): Spending {
   return {

@@ -42,7 +42,8 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
 }
 
-const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** The types of JSON, with the test for each. */
+export const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: isJsonObject,
   array: Array.isArray,
   string: (value) => typeof value === "string",
@@ -51,6 +52,11 @@ const isType: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === "boolean",
   null: (value) => value === null,
 };
+
+/** True for a value of one of the types. */
+export function hasType(value: unknown, types: readonly string[]): boolean {
+  return types.some((type) => isType[type]?.(value) === true);
+}
 
 function typeCheck(held: Json): Check {
   const types = (Array.isArray(held) ? held : [held]).map(textOf);

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { sameJson } from "../util/same-json.ts";
 import { listOf } from "./assertions.ts";
-import { mapAt } from "./keywords.ts";
+import { listAt, mapAt } from "./keywords.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** Keywords with which a schema says more than is looked at here. */
@@ -49,7 +49,7 @@ function clashOfOne(made: JsonObject, wanted: JsonObject, path: string): string 
 function clashOfFields(made: JsonObject, wanted: JsonObject, path: string): string | undefined {
   const fields = mapAt(made, "properties");
   const isClosed = own(made, "additionalProperties") === false;
-  for (const name of listOf(own(wanted, "required")).map(String)) {
+  for (const name of listAt(wanted, "required").map(String)) {
     const at = path === "" ? name : `${path}.${name}`;
     const field = own(fields, name);
     if (field === undefined && isClosed) return `\`${at}\` is missing`;

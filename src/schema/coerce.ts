@@ -1,5 +1,6 @@
 import { parseCallJson } from "../util/call-json.ts";
 import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
+import { listAt, typesAt } from "./keywords.ts";
 import { type Issue, pathText } from "./schema.ts";
 import type { Guide } from "./standard.ts";
 import type { Work } from "./visit.ts";
@@ -93,10 +94,10 @@ function typesWanted(schemas: Iterable<JsonObject>, value: unknown): ReadonlySet
   const written = isPlain(value) ? String(value) : undefined;
   for (const schema of schemas) {
     const only = own(schema, "const");
-    const choices = only === undefined ? listOf(own(schema, "enum")) : [only];
+    const choices = only === undefined ? listAt(schema, "enum") : [only];
     const meant = choices.filter((choice) => isPlain(choice) && String(choice) === written);
     if (choices.length > 0) for (const choice of meant) types.add(typeof choice);
-    else for (const type of listOf(own(schema, "type"))) if (typeof type === "string") types.add(type);
+    else for (const type of typesAt(schema)) types.add(type);
   }
   return types;
 }
@@ -130,23 +131,18 @@ function expanded(
   // A set that is walked also gives what is added meanwhile, and each entry once.
   for (const schema of found) {
     endsOf(schema).forEach(add);
-    work.take(lookingAtSchema + listOf(own(schema, "enum")).length);
-    for (const keyword of ["allOf", "anyOf", "oneOf"]) listOf(own(schema, keyword)).forEach(add);
+    work.take(lookingAtSchema + listAt(schema, "enum").length);
+    for (const keyword of ["allOf", "anyOf", "oneOf"]) listAt(schema, keyword).forEach(add);
     for (const keyword of ["then", "else"]) add(own(schema, keyword));
   }
   return found;
 }
 
 function step(schema: JsonObject, key: string | number): Json | undefined {
-  if (typeof key === "number") return listOf(own(schema, "prefixItems"))[key] ?? own(schema, "items");
+  if (typeof key === "number") return listAt(schema, "prefixItems")[key] ?? own(schema, "items");
   const properties = own(schema, "properties");
   const property = isJsonObject(properties) ? own(properties, key) : undefined;
   return property ?? own(schema, "additionalProperties");
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  if (Array.isArray(value)) return value;
-  return value === undefined ? [] : [value];
 }
 
 /** An own part of a list or plain object; undefined for all else, so that nothing inherited is ever reached. */

@@ -1,6 +1,7 @@
 import { copyOfPlain, isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import type { CheckedSchema } from "./check-schema.ts";
-import { listAt, mapAt } from "./keywords.ts";
+import { hasType } from "./assertions.ts";
+import { listAt, mapAt, typesAt } from "./keywords.ts";
 import type { Work } from "./visit.ts";
 
 /**
@@ -108,17 +109,9 @@ function fillItems(filling: Filling, schema: JsonObject, value: readonly unknown
 export function defaultOf(property: Json | undefined): Json | undefined {
   if (!isJsonObject(property)) return undefined;
   const value = own(property, "default");
-  const type = own(property, "type");
-  const types: readonly (Json | undefined)[] = Array.isArray(type) ? type : [type];
-  const isRefused = value !== undefined && type !== undefined && !types.some((name) => isOf(value, name));
+  const types = typesAt(property);
+  const isRefused = types.length > 0 && !hasType(value, types);
   return isRefused ? undefined : value;
-}
-
-function isOf(value: Json, type: Json | undefined): boolean {
-  if (value === null) return type === "null";
-  if (Array.isArray(value)) return type === "array";
-  if (type === "integer") return Number.isInteger(value);
-  return typeof value === type;
 }
 
 /** The schema of properties that no other keyword names. With patterns around, nobody knows which those are before matching. */

@@ -1,4 +1,5 @@
 import { asObject, isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
+import { isType, listOf } from "./assertions.ts";
 import { linearFault } from "./linear-pattern.ts";
 
 /** A JSON Schema keyword as the runtime knows it. */
@@ -18,7 +19,7 @@ export interface Child {
   readonly judges: Keyword["judges"];
 }
 
-const typeNames = ["object", "array", "string", "number", "integer", "boolean", "null"];
+const typeNames = Object.keys(isType);
 const isTypeName = (value: Json): boolean => typeof value === "string" && typeNames.includes(value);
 const isNames = (value: Json): boolean =>
   Array.isArray(value) && value.every((entry) => typeof entry === "string");
@@ -88,8 +89,13 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map(
 
 /** The list of an own key; empty where it holds none. */
 export function listAt(object: JsonObject, key: string): readonly Json[] {
-  const value = own(object, key);
-  return Array.isArray(value) ? value : [];
+  return listOf(own(object, key));
+}
+
+/** The types that a schema names: none, one or several. */
+export function typesAt(schema: JsonObject): readonly string[] {
+  const type = own(schema, "type") ?? [];
+  return (Array.isArray(type) ? type : [type]).filter((each: Json) => typeof each === "string");
 }
 
 /** The object of an own key; empty where it holds none. */

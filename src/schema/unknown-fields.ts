@@ -2,8 +2,7 @@ import { isJsonObject, type Json, type JsonObject, own } from "../util/json.ts";
 import { after } from "../util/maybe.ts";
 import { sameJson } from "../util/same-json.ts";
 import { unknownField } from "./applicators.ts";
-import { listOf } from "./assertions.ts";
-import { mapAt } from "./keywords.ts";
+import { listAt, mapAt, typesAt } from "./keywords.ts";
 import { type Issue, type ParseResult, pathText, type Schema } from "./schema.ts";
 
 /**
@@ -46,7 +45,7 @@ function lookInFields(value: JsonObject, schema: JsonObject, walk: Walk): void {
 }
 
 function lookInList(list: readonly unknown[], schema: JsonObject, walk: Walk): void {
-  const places = listOf(own(schema, "prefixItems"));
+  const places = listAt(schema, "prefixItems");
   const rest = own(schema, "items");
   list.forEach((entry, index) => {
     walk.path.push(index);
@@ -61,9 +60,7 @@ function lookInChoice(
   schema: JsonObject,
   { path, found }: Walk,
 ): void {
-  const [any, one] = [own(schema, "anyOf"), own(schema, "oneOf")];
-  if (any === undefined && one === undefined) return;
-  const choices = [...listOf(any), ...listOf(one)];
+  const choices = [...listAt(schema, "anyOf"), ...listAt(schema, "oneOf")];
   const looks = choices
     .filter((choice) => canBeMeant(value, choice))
     .map((choice) => {
@@ -78,10 +75,10 @@ function lookInChoice(
 function canBeMeant(value: JsonObject | readonly unknown[], choice: Json): boolean {
   if (!isJsonObject(choice)) return false;
   const kind = isJsonObject(value) ? "object" : "array";
-  const type = own(choice, "type") ?? kind;
-  if (![type, ...listOf(type)].includes(kind)) return false;
+  const types = typesAt(choice);
+  if (types.length > 0 && !types.includes(kind)) return false;
   if (!isJsonObject(value)) return true;
-  const required = listOf(own(choice, "required"));
+  const required = listAt(choice, "required");
   return Object.entries(mapAt(choice, "properties")).every(([name, field]) => {
     const fixed = isJsonObject(field) ? own(field, "const") : undefined;
     const given = own(value, name);

@@ -1,6 +1,6 @@
 import { checkCount, checkShape, closed } from "../error/check-shape.ts";
 import type { Compact, Compacted, CompactedActs } from "../turn/options.ts";
-import { isPlain, joinLabels } from "../message/label.ts";
+import { joinLabels, labelledAs } from "../message/label.ts";
 import {
   charactersOf,
   isAsked,
@@ -105,8 +105,7 @@ const noActs: CompactedActs = { acts: [], effectOf: () => "none" };
 function together(messages: readonly UserMessage[]): UserMessage | undefined {
   if (messages.length < 2) return messages[0];
   const label = messages.map(labelOf).reduce(joinLabels);
-  const message = runtimeMessage(messages.map(textOf).join("\n\n"));
-  return isPlain(label) ? message : { ...message, label };
+  return labelledAs(runtimeMessage(messages.map(textOf).join("\n\n")), label);
 }
 
 function tokensOf({ characters }: ReadyTranscript): number {

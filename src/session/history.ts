@@ -14,7 +14,7 @@ import {
 } from "../message/message.ts";
 import { readTranscript } from "../message/read-transcript.ts";
 import { acceptableId, emptyTranscript, type ReadyTranscript } from "../message/transcript.ts";
-import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { joinLabels, type Label, labelledAs, trustedLabel } from "../message/label.ts";
 import { messageShape } from "../message/message-shape.ts";
 import { isCut, withCallIds } from "../tool/read-result.ts";
 import { type Act, actsIn, actsMessage, isDeclared } from "../tool/acts.ts";
@@ -99,9 +99,8 @@ function answerOf(run: SessionRun): readonly Message[] {
   const { messages, outcome } = run;
   const asked = messages.find(isAsked);
   if (asked === undefined) return [];
-  const label = labelOfAll(messages);
   const reply = said(answerText(messages, outcome), filesOf(messages, outcome));
-  return [asked, isPlain(label) ? reply : { ...reply, label }, ...told(unspokenActs(run))];
+  return [asked, labelledAs(reply, labelOfAll(messages)), ...told(unspokenActs(run))];
 }
 
 /** Tells the acts of a run, as the runtime's words. Roles still alternate. */

@@ -1,5 +1,5 @@
 import { messageOf, WritError } from "../error/writ-error.ts";
-import { isPlain, type Label, trustedLabel } from "../message/label.ts";
+import { type Label, labelledAs, trustedLabel } from "../message/label.ts";
 import { type Message, runtimeMessage, type UserMessage } from "../message/message.ts";
 
 /** Summarises messages: a function, which may ask an agent. */
@@ -7,8 +7,7 @@ export type Summarise = (messages: readonly Message[]) => string | Promise<strin
 
 /** A summary as the model is told it; its label is no better than those of its sources. */
 export function summaryMessage(text: string, label: Label = trustedLabel): UserMessage {
-  const message = runtimeMessage(`Summary of what was said before:\n\n${text}`);
-  return isPlain(label) ? message : { ...message, label };
+  return labelledAs(runtimeMessage(`Summary of what was said before:\n\n${text}`), label);
 }
 
 /** @throws WritError `summary-failed` if there is no text; an error of the function is the cause */

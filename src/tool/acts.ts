@@ -1,4 +1,4 @@
-import { isPlain, joinLabels, type Label, readLabel, trustedLabel } from "../message/label.ts";
+import { joinLabels, type Label, labelledAs, readLabel, trustedLabel } from "../message/label.ts";
 import {
   labelOf,
   callsOf,
@@ -45,7 +45,7 @@ export function actsIn(messages: readonly Message[], effectOf: EffectOf): readon
     const label = joinLabels(made.label, labelOf(message));
     const { callId, name, status, text } = message;
     const told = { arguments: cut(JSON.stringify(made.call.arguments)), status, result: cut(text) };
-    return [{ callId, tool: name, ...told, effect, ...(isPlain(label) ? {} : { label }) }];
+    return [labelledAs<Act>({ callId, tool: name, ...told, effect }, label)];
   });
 }
 
@@ -76,8 +76,7 @@ export function actsMessage(acts: readonly Act[]): UserMessage | undefined {
   ];
   const message = runtimeMessage(`${heading}\n${lines.map((line) => `- ${line}`).join("\n")}`);
   const labels = acts.flatMap((act) => (act.label === undefined ? [] : [readLabel(act.label)]));
-  const label = labels.reduce(joinLabels, trustedLabel);
-  return isPlain(label) ? message : { ...message, label };
+  return labelledAs(message, labels.reduce(joinLabels, trustedLabel));
 }
 
 const heading =

@@ -8,7 +8,7 @@ import { pathCovers, readPathScope } from "./path-scope.ts";
 import { noScope, readScope, type ScopeReading } from "./scope-reading.ts";
 
 /** All kinds, in the order of the documentation. */
-const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
+export const capabilityKinds = ["net", "fs.read", "fs.write", "env", "secret", "exec", "llm"] as const;
 
 /** A kind of thing outside the program that it can reach. */
 export type CapabilityKind = (typeof capabilityKinds)[number];

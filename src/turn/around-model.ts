@@ -2,7 +2,7 @@ import { messageOf, WritError } from "../error/writ-error.ts";
 import type { RunEvent } from "../event/event.ts";
 import { tellHooks } from "../hook/consult.ts";
 import { askHooks } from "../hook/run-hooks.ts";
-import { isPlain, joinLabels } from "../message/label.ts";
+import { joinLabels, labelledAs } from "../message/label.ts";
 import { labelOfReply, type Message, type ReplyMessage, textOf } from "../message/message.ts";
 import { readTranscript } from "../message/read-transcript.ts";
 import { acceptableId, type ReadyTranscript } from "../message/transcript.ts";
@@ -110,7 +110,7 @@ export async function changeReply(
   if (answer.message === undefined) return record;
   const changed = withIds(answer.message, { turn, transcript });
   const label = joinLabels(labelOfReply(changed), labelOfReply(message)); // the hook has seen the original reply
-  return { ...record, message: isPlain(label) ? changed : { ...changed, label } };
+  return { ...record, message: labelledAs(changed, label) };
 }
 
 /** The reply with unique ids for its calls. */

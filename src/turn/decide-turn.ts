@@ -1,6 +1,6 @@
 import type { Driver, DriverDecision, Reading, TurnInput } from "../driver/driver.ts";
 import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
-import { isPlain, joinLabels, type Label, trustedLabel } from "../message/label.ts";
+import { joinLabels, type Label, labelledAs, trustedLabel } from "../message/label.ts";
 import type { FinishReason, ReplyMessage, ReplyPart } from "../message/message.ts";
 import { labelOfReply, textOf } from "../message/message.ts";
 import { addUsage, noUsage, type Usage, priceOf } from "../message/usage.ts";
@@ -55,8 +55,7 @@ export async function decideTurn(deciding: DecidingTurn): Promise<ModelRecord> {
   }
   if (questions.instead !== undefined) return questions.instead;
   const own = withIds(reading.message, { turn, transcript });
-  const label = joinLabels(labelOfReply(own), questions.label);
-  const message = isPlain(label) ? own : { ...own, label };
+  const message = labelledAs(own, joinLabels(labelOfReply(own), questions.label));
   const text = reading.type === "final" ? textOf(message) : "";
   if (text !== "") run.tell?.({ type: "text-delta", turn, text });
   const { usage, finishReason } = questions;

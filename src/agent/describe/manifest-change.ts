@@ -52,14 +52,17 @@ export function compareRecords<Value>(
 }
 
 /** The change of a step on a scale from narrow to wide. */
-export function compareSteps(
-  steps: readonly (readonly [was: string, is: string])[],
+export function compareStep(
+  [was, is]: readonly [was: string, is: string],
   scale: readonly string[],
   path: Path,
 ): readonly ManifestChange[] {
-  return steps.flatMap(([was, is]) => {
-    if (was === is) return [];
-    const isWider = scale.indexOf(is) > scale.indexOf(was);
-    return [note(isWider ? "widened" : "narrowed", path, `${was} → ${is}`)];
-  });
+  if (was === is) return [];
+  const isWider = scale.indexOf(is) > scale.indexOf(was);
+  return [note(isWider ? "widened" : "narrowed", path, `${was} → ${is}`)];
+}
+
+/** The change of something that is so or not; more is permitted where it is so. */
+export function compareFlag(was: boolean, is: boolean, path: Path): readonly ManifestChange[] {
+  return compareStep([String(was), String(is)], ["false", "true"], path);
 }

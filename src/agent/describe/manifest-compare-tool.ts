@@ -5,7 +5,8 @@ import type { AgentManifest, ToolManifest } from "./manifest-data.ts";
 import {
   compareRecords,
   compareSets,
-  compareSteps,
+  compareFlag,
+  compareStep,
   type ManifestChange,
   note,
   type Path,
@@ -14,7 +15,6 @@ import {
 /** The effects, from the most to the least guarded. A declared write is guarded, an undeclared effect is only reported. */
 const effects = ["none", "read", "write", "irreversible", "undeclared"];
 const levels = ["isolated", "mediated", "remote", "none"];
-const flags = ["false", "true"];
 
 /** Compares the manifests of agents inside a tool. */
 export type CompareAgents = (
@@ -29,12 +29,9 @@ export function compareTool(
   after: ToolManifest,
   { path, compareAgents }: { readonly path: Path; readonly compareAgents: CompareAgents },
 ): readonly ManifestChange[] {
-  const flag = (name: "trusted" | "resolves"): readonly ManifestChange[] =>
-    compareSteps([[String(before[name]), String(after[name])]], flags, [...path, name]);
-  const level = compareSteps([[before.enforcement.level, after.enforcement.level]], levels, [
-    ...path,
-    "enforcement",
-  ]);
+  const flag = (name: "trusted" | "fresh" | "resolves"): readonly ManifestChange[] =>
+    compareFlag(before[name] === true, after[name] === true, [...path, name]);
+  const level = [before.enforcement.level, after.enforcement.level] as const;
   const needs = { path: [...path, "needs"], what: "need", more: "widened", less: "narrowed" } as const;
   return [
     ...compareKinds(before.kind, after.kind, path),
@@ -42,13 +39,10 @@ export function compareTool(
     ...compareSets(before.needs ?? [], after.needs ?? [], needs),
     ...compareRoles(before.parameters, after.parameters, [...path, "parameters"]),
     ...flag("trusted"),
-    ...compareSteps([[String(before.fresh === true), String(after.fresh === true)]], flags, [
-      ...path,
-      "fresh",
-    ]),
+    ...flag("fresh"),
     ...flag("resolves"),
     ...compareSecrecy(before.secrecy, after.secrecy, [...path, "secrecy"]),
-    ...level,
+    ...compareStep(level, levels, [...path, "enforcement"]),
     ...compareConstraints(before.constraints ?? {}, after.constraints ?? {}, [...path, "constraints"]),
     ...comparePins(before.mcp, after.mcp, [...path, "mcp"]),
     ...compareInside(before.agents ?? {}, after.agents ?? {}, { path: [...path, "agents"], compareAgents }),
@@ -74,7 +68,7 @@ function compareEffects(was: Effect, is: Effect, path: Path): readonly ManifestC
   const isTamed = effects.indexOf(was) >= 2 && effects.indexOf(is) < 2;
   return isTamed
     ? [note("changed", path, `${was} → ${is}: it is guarded less`)]
-    : compareSteps([[was, is]], effects, path);
+    : compareStep([was, is], effects, path);
 }
 
 /** The changes of roles. An argument without a role counts as a target: policies look at targets most closely. */
@@ -119,7 +113,7 @@ function compareSecrecy(
 ): readonly ManifestChange[] {
   if (typeof before !== "string" && typeof after !== "string")
     return compareSets(before, after, { path, what: "reader", more: "widened", less: "narrowed" });
-  return compareSteps([[step(before), step(after)]], ["private", "readers", "public"], path);
+  return compareStep([step(before), step(after)], ["private", "readers", "public"], path);
 }
 
 function step(secrecy: ToolManifest["secrecy"]): string {

@@ -13,7 +13,8 @@ import type {
 import {
   compareRecords,
   compareSets,
-  compareSteps,
+  compareFlag,
+  compareStep,
   type ManifestChange,
   note,
   type Path,
@@ -55,14 +56,13 @@ function compareAgents(before: AgentManifest, after: AgentManifest, path: Path):
     before.agent === after.agent
       ? []
       : [note("changed", [...path, "agent"], `${before.agent} → ${after.agent}`)];
-  const memory = [[String(before.memory), String(after.memory)]] as const;
   return [
     ...renamed,
     ...compareModels(before.model, after.model, [...path, "model"]),
     ...compareGrants(before.grants, after.grants, [...path, "grants"]),
     ...comparePolicies(before.policy, after.policy, { path: [...path, "policy"], acting: actingIn(before) }),
     ...compareBudgets(before.budget, after.budget, [...path, "budget"]),
-    ...compareSteps(memory, ["false", "true"], [...path, "memory"]),
+    ...compareFlag(before.memory, after.memory, [...path, "memory"]),
     ...compareHooks(before.hooks, after.hooks, [...path, "hooks"]),
     ...compareSkills(before.skills, after.skills, [...path, "skills"]),
   ];
@@ -205,11 +205,10 @@ function compareNotes(
   return compareRecords<Annotation>(before, after, (name, was = {}, is = {}) => {
     if (textOfValue(was) === textOfValue(is)) return [];
     const at = [...path, name];
-    const reach = [[String(was.reaches === "outside"), String(is.reaches === "outside")]] as const;
-    const trust = [[trustText(was), trustText(is)]] as const;
+    const reach = [String(was.reaches === "outside"), String(is.reaches === "outside")] as const;
     const steps = [
-      ...compareSteps(reach, ["true", "false"], [...at, "reaches outside"]),
-      ...compareSteps(trust, trusts, [...at, "trusted"]),
+      ...compareStep(reach, ["true", "false"], [...at, "reaches outside"]),
+      ...compareStep([trustText(was), trustText(is)], trusts, [...at, "trusted"]),
     ];
     return steps.length > 0 ? steps : [note("changed", at, "what the policy knows of it")];
   });

@@ -1,26 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
+import { hasType } from "../../schema/assertions.ts";
+import { typesAt } from "../../schema/keywords.ts";
 import { cursorOf, skipBlanks } from "./cursor.ts";
 import { readLiteral } from "./literal.ts";
 
 /** The types that a schema names, also those of its alternatives. Empty when it names none. */
 export function typesOf(schema: JsonObject): readonly string[] {
-  const { type } = schema;
-  if (typeof type === "string") return [type];
-  if (Array.isArray(type)) return type.filter((name: Json) => typeof name === "string");
+  if (schema["type"] !== undefined) return typesAt(schema);
   const options = schema["anyOf"] ?? schema["oneOf"];
   if (!Array.isArray(options)) return [];
   const types = options.map((option: Json) => (isJsonObject(option) ? typesOf(option) : []));
   return types.some((each) => each.length === 0) ? [] : types.flat();
-}
-
-/** True if a value is of one of the types, as JSON Schema names them. */
-export function hasType(value: Json, types: readonly string[]): boolean {
-  return types.some((type) => {
-    if (type === "array") return Array.isArray(value);
-    if (type === "object") return isJsonObject(value);
-    if (type === "null") return value === null;
-    return type === "integer" ? Number.isInteger(value) : typeof value === type;
-  });
 }
 
 /**

@@ -1,10 +1,11 @@
 import { resolved } from "../../schema/check-schema.ts";
+import { hasType } from "../../schema/assertions.ts";
 import { listAt } from "../../schema/keywords.ts";
 import { argumentNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
-import { convertedTo, hasType, typesOf } from "./convert.ts";
+import { convertedTo, typesOf } from "./convert.ts";
 import { propertiesOf } from "./known-tools.ts";
 import type { KnownTool, RecogniserMode } from "./recognise.ts";
 

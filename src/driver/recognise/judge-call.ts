@@ -1,7 +1,8 @@
 import { resolved } from "../../schema/check-schema.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import type { WrittenCall } from "./call-expression.ts";
-import { hasType, typesOf } from "./convert.ts";
+import { hasType } from "../../schema/assertions.ts";
+import { typesOf } from "./convert.ts";
 import { fitCall, propertyOf } from "./fit.ts";
 import { type KnownTools, propertiesOf } from "./known-tools.ts";
 import { comesFromNowhere, descriptionOf, plain, type Said } from "./origin.ts";

@@ -1,3 +1,4 @@
+import { typesAt } from "../../schema/keywords.ts";
 import type { Tool } from "../../tool/tool.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { nearest } from "../../util/nearest.ts";
@@ -198,7 +199,7 @@ function testsIn(condition: Condition | undefined, isStricter: boolean): readonl
 /** True if a schema permits several values at a path. */
 function isSeveral(schema: Json | undefined, [name, ...rest]: readonly string[]): boolean {
   if (!isJsonObject(schema)) return false;
-  if ([schema["type"] ?? []].flat().includes("array") || schema["items"] !== undefined) return true;
+  if (typesAt(schema).includes("array") || schema["items"] !== undefined) return true;
   const choices = [schema["anyOf"] ?? [], schema["oneOf"] ?? []].flat();
   if (choices.some((each) => isSeveral(each, name === undefined ? [] : [name, ...rest]))) return true;
   const { properties } = schema;
