@@ -149,27 +149,18 @@ async function makeAlone(client: ClientBase, place: Place, more = ""): Promise<v
 /** The statements that make what is missing. A role without the right to make tables can use existing ones. */
 async function lacking(client: ClientBase, { schema, tables }: Place): Promise<string> {
   const { last, make, later = [] } = tables;
-  const { rows } = await client.query<{ isMade: boolean; lacks: number[] }>(
-    `SELECT to_regclass($1) IS NOT NULL AS "isMade", ARRAY(
+  const { rows } = await client.query<{ isMade: boolean; hasSchema: boolean; lacks: number[] }>(
+    `SELECT to_regclass($1) IS NOT NULL AS "isMade", to_regnamespace($4) IS NOT NULL AS "hasSchema", ARRAY(
       SELECT nth::int - 1 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS later (relation, name, nth) WHERE NOT EXISTS (
         SELECT FROM pg_attribute WHERE attrelid = to_regclass(relation) AND attname = name AND NOT attisdropped) ORDER BY nth) AS lacks`,
-    [last, later.map(({ relation }) => relation), later.map(({ column }) => column)],
+    [last, later.map(({ relation }) => relation), later.map(({ column }) => column), schema],
   );
-  const { isMade, lacks } = rows[0] ?? { isMade: false, lacks: [] };
+  const { isMade, hasSchema, lacks } = rows[0] ?? { isMade: false, hasSchema: false, lacks: [] };
   if (isMade) return lacks.map((nth) => later[nth]?.add).join("");
-  return (await hasSchema(client, schema)) ? make : `CREATE SCHEMA ${schema}; ${make}`;
-}
-
-async function hasSchema(client: ClientBase, schema: string): Promise<boolean> {
-  const { rowCount } = await client.query("SELECT FROM pg_namespace WHERE nspname = $1", [unquoted(schema)]);
-  return rowCount !== 0;
+  return hasSchema ? make : `CREATE SCHEMA ${schema}; ${make}`;
 }
 
 /** A name for a statement, always quoted. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-function unquoted(name: string): string {
-  return name.slice(1, -1).replaceAll('""', '"');
 }
