@@ -33,7 +33,7 @@ export interface Place {
   readonly schema: string;
   readonly tables: Tables;
   /** True if the store needs a connection of the server for itself: for locks, and for messages of others. */
-  readonly needsOwnConnection: boolean;
+  readonly needsOwnConnection?: boolean;
   readonly options: PostgresOptions;
 }
 
@@ -79,7 +79,8 @@ export async function openPool(place: Place): Promise<OpenPool> {
   const newClient = (): Client => new pg.Client(settings);
   try {
     const mayShare = await mayShareConnections(pool, place, newClient);
-    if (mayShare && place.needsOwnConnection) throw new WritError("postgres-pooled", { server: name.server });
+    if (mayShare && place.needsOwnConnection === true)
+      throw new WritError("postgres-pooled", { server: name.server });
     const missing = await makeTables(pool, place, mayShare);
     if (missing.length > 0)
       await buildIndexes(new pg.Client({ ...settings, query_timeout: 0 }), indexesOf(place));
@@ -106,7 +107,7 @@ function nameOf({ host, port, database = "", user = "" }: Client, schema: string
 /** True if a pooler may give each statement another connection. Where the store only needs statements, every pooler counts as one that may. */
 async function mayShareConnections(
   pool: Pool,
-  { needsOwnConnection }: Place,
+  { needsOwnConnection = false }: Place,
   newClient: () => Client,
 ): Promise<boolean> {
   const client = await pool.connect();
@@ -158,9 +159,4 @@ async function lacking(client: ClientBase, { schema, tables }: Place): Promise<s
   const { isMade, hasSchema, lacks } = rows[0] ?? { isMade: false, hasSchema: false, lacks: [] };
   if (isMade) return lacks.map((nth) => later[nth]?.add).join("");
   return hasSchema ? make : `CREATE SCHEMA ${schema}; ${make}`;
-}
-
-/** A name for a statement, always quoted. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -4,8 +4,7 @@ import { WritError } from "../../error/writ-error.ts";
 import { recordedJournal } from "../../journal/recorded-journal.ts";
 import { oneAfterAnother } from "../one-after-another.ts";
 import { postgresDatabase } from "./database.ts";
-import { checkPostgres, type PostgresOptions } from "./options.ts";
-import { quoted } from "./pool.ts";
+import { placeIn, type PostgresOptions } from "./options.ts";
 import { runChanges, type RunChanges } from "./run-changes.ts";
 import { runClaims, type Taken } from "./run-claims.ts";
 import { runMoves } from "./run-moves.ts";
@@ -42,10 +41,9 @@ export interface PostgresRuns extends RunStore, AsyncDisposable {
  * ```
  */
 export function postgresRuns(url?: string, options: PostgresOptions = {}): PostgresRuns {
-  checkPostgres("postgresRuns()", { url, options });
-  const schema = quoted(options.schema ?? "writ");
-  const tables = runTables(schema);
-  const database = postgresDatabase({ url, schema, tables, options, needsOwnConnection: true });
+  const place = placeIn("postgresRuns()", { url, options });
+  const tables = runTables(place.schema);
+  const database = postgresDatabase({ ...place, tables, needsOwnConnection: true });
   const session = liveSession(database, tables.channel);
   const rows = runRows(database, tables);
   const steps = runSteps(database.query, tables);
