@@ -39,7 +39,7 @@ async function wantedOf(params: JsonObject): Promise<OfTask> {
 function unsupported(
   reason: "UNSUPPORTED_OPERATION" | "PUSH_NOTIFICATION_NOT_SUPPORTED",
   text: string,
-): Method {
+): () => Promise<never> {
   return () => Promise.reject(new A2aRefusal(reason, text));
 }
 
@@ -97,11 +97,7 @@ async function found(asked: Asked, agent: Runnable, { id: taskId, historyLength 
  */
 async function startedBy({ asked, agent }: At, { message, configuration = {} }: Sending): Promise<Found> {
   const { historyLength, taskPushNotificationConfig: push } = configuration;
-  if (push !== undefined && push !== null)
-    throw new A2aRefusal(
-      "PUSH_NOTIFICATION_NOT_SUPPORTED",
-      "there are no push notifications: ask with GetTask",
-    );
+  if (push !== undefined && push !== null) return noPush();
   const { messageId, taskId = "", parts } = message;
   const wanted = historyLength === undefined ? {} : { historyLength };
   if (taskId !== "") return answered({ asked, agent }, message, { id: taskId, ...wanted });
