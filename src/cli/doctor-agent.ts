@@ -1,3 +1,4 @@
+import { definitionOf } from "../adapters/agent-definition.ts";
 import type { Check } from "./doctor-check.ts";
 import { nameChecks } from "./doctor-hosted.ts";
 import { type AnyAgent, isSingle, loadAgent } from "./load-agent.ts";
@@ -18,11 +19,7 @@ export async function agentChecks(file: string): Promise<readonly Check[]> {
 
 /** The checks of the models. A model that is given as a value has its key and its address with it. */
 function modelChecks(agent: AnyAgent): readonly Check[] {
-  let model: unknown;
-  agent.with((definition) => {
-    ({ model } = definition);
-    return {};
-  });
+  const { model } = definitionOf(agent) ?? {};
   if (typeof model !== "string") return [];
   return nameChecks(model).map((check) => ({ ...check, text: `${agent.name}: ${check.text}` }));
 }

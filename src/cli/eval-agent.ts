@@ -15,6 +15,7 @@ import { listenForInterrupts } from "./interrupts.ts";
 import { checkFile, loadAgent } from "./load-agent.ts";
 import { countOf } from "./options.ts";
 import { jsonLine, oneLine, printable, processOutput } from "./output.ts";
+import { writing } from "./writing.ts";
 
 /** The options of `writ eval agent`, as they stand on the command line. */
 export interface EvalAgentFlags {
@@ -144,7 +145,8 @@ async function tell(
   if (json) await processOutput.answer(jsonLine({ type: "eval-agent", ...withoutRecordings(report) }));
   else await processOutput.answer(summaryText(report, { verbose, output: processOutput }));
   if (record) await tellRecorded(report);
-  if (junit !== undefined) await writeJunit(junit, report);
+  if (junit !== undefined)
+    await writing({ option: "--junit", path: junit }, () => writeFile(junit, junitXml(report)));
 }
 
 async function tellRecorded(report: EvalReport): Promise<void> {
@@ -165,22 +167,8 @@ function withoutRecordings(report: EvalReport): EvalReport {
 
 /** Checks before the first run, which costs money, that a report can be written. Makes no file. */
 async function checkWritable(option: string, path: string): Promise<void> {
-  await writing(option, path, async () => {
+  await writing({ option, path }, async () => {
     if (existsSync(path)) await (await open(path, "r+")).close();
     else await access(dirname(path), constants.W_OK);
   });
-}
-
-function writeJunit(path: string, report: EvalReport): Promise<void> {
-  return writing("--junit", path, () => writeFile(path, junitXml(report)));
-}
-
-/** @throws WritError `option-invalid` */
-async function writing(option: string, path: string, write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (cause) {
-    const advice = `It cannot be written: ${messageOf(cause)}`;
-    throw new WritError("option-invalid", { option, value: path, advice }, { cause });
-  }
 }

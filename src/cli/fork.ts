@@ -2,7 +2,7 @@ import { durableRuns } from "../adapters/durable-runs.ts";
 import { WritError } from "../error/writ-error.ts";
 import { type Json, parseJson } from "../util/json.ts";
 import { type ExitCode } from "./exit-code.ts";
-import { countOf } from "./options.ts";
+import { countOf, listOf } from "./options.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
 import { tellRun } from "./runs.ts";
 
@@ -29,7 +29,7 @@ export async function forkRun(id: string, flags: ForkFlags): Promise<ExitCode> {
     ...(agent === undefined ? {} : { agent: { name: agent } }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
-    ...(again === undefined ? {} : { again: again.split(",").map((name) => name.trim()) }),
+    ...(again === undefined ? {} : { again: listOf(again) }),
   });
   return tellRun(run, flags);
 }

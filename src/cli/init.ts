@@ -2,11 +2,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeFolder } from "../adapters/make-folder.ts";
-import { messageOf, WritError } from "../error/writ-error.ts";
+import { WritError } from "../error/writ-error.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type OutputFlags, wordOf } from "./options.ts";
 import { countText, oneLine, printable, processOutput, shellWord } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
+import { writing } from "./writing.ts";
 
 /** The options of `writ init`. */
 export interface InitFlags extends OutputFlags {
@@ -95,15 +96,13 @@ export async function init(folder: string, flags: InitFlags): Promise<ExitCode> 
     const advice = `It already has ${taken.join(", ")}; nothing was written. Name a folder without them.`;
     throw new WritError("option-invalid", { option: "<folder>", value: folder, advice });
   }
-  try {
+  const named = { option: "<folder>", path: folder, instead: "Name a folder that this process may make." };
+  await writing(named, () => {
     for (const [name, text] of Object.entries(files)) {
       makeFolder(dirname(join(folder, name)));
       writeFileSync(join(folder, name), text, { flag: "wx" });
     }
-  } catch (cause) {
-    const advice = `It cannot be written: ${messageOf(cause)}. Name a folder that this process may make.`;
-    throw new WritError("option-invalid", { option: "<folder>", value: folder, advice }, { cause });
-  }
+  });
   await processOutput.answer(nextSteps(folder, template, Object.keys(files)));
   return exitCodes.answered;
 }

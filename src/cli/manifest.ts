@@ -11,6 +11,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { loadAgent, single } from "./load-agent.ts";
 import type { OutputFlags } from "./options.ts";
 import { countText, jsonLine, printable, processOutput, shellWord } from "./output.ts";
+import { writing } from "./writing.ts";
 
 /** The options of `writ manifest`, as they stand on the command line. */
 export interface ManifestFlags extends OutputFlags {
@@ -40,7 +41,7 @@ export async function manifest(file: string, flags: ManifestFlags): Promise<Exit
     return printChanges(check, compared(check, baseline, now), json);
   if (write === undefined) await processOutput.answer(manifestText(now));
   else {
-    await writeManifest(write, manifestText(now));
+    await writing({ option: "--write", path: write }, () => writeFile(write, manifestText(now)));
     processOutput.progress(printable(`${write} says what ${now.agent} may do.\n`));
   }
   return exitCodes.answered;
@@ -104,15 +105,6 @@ async function readManifest(path: string): Promise<AgentManifest> {
     throw noManifest(path, "it is not what `writ manifest` prints");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `compareManifests` throws for a value that is not a manifest
   return value as unknown as AgentManifest;
-}
-
-async function writeManifest(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(path, text);
-  } catch (error) {
-    const advice = `It cannot be written: ${messageOf(error)}`;
-    throw new WritError("option-invalid", { option: "--write", value: path, advice }, { cause: error });
-  }
 }
 
 function noManifest(path: string, reason: string, cause?: unknown): WritError {

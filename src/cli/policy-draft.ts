@@ -1,6 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { messageOf, WritError } from "../error/writ-error.ts";
 import { type AskAboutRead, type DraftedTool, draftPolicy, type DraftLine } from "../policy/study/draft.ts";
 import { visibleJson } from "../util/json.ts";
 import { readAnswers } from "./draft-answers.ts";
@@ -8,6 +7,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import type { OutputFlags } from "./options.ts";
 import { countText, jsonLine, oneLine, type Output, processOutput } from "./output.ts";
 import { readTools } from "./read-tools.ts";
+import { writing } from "./writing.ts";
 
 /** The options of `writ policy draft`. */
 export interface DraftFlags extends OutputFlags {
@@ -44,7 +44,7 @@ export async function draft(
   const text = json ? jsonLine({ type: "policy-draft", policy, lines }) : policyText(policy);
   if (write === undefined) await processOutput.answer(text);
   else {
-    writePolicy(write, policyText(policy));
+    await writing({ option: "--write", path: write }, () => writeFile(write, policyText(policy)));
     if (json) await processOutput.answer(text);
     processOutput.progress(`${oneLine(write)} has the policy: ${countText(file.tools.length, "tool")}.\n`);
   }
@@ -53,15 +53,6 @@ export async function draft(
 
 function policyText(policy: object): string {
   return `${visibleJson(JSON.stringify(policy, null, 2))}\n`;
-}
-
-function writePolicy(path: string, text: string): void {
-  try {
-    writeFileSync(path, text);
-  } catch (cause) {
-    const advice = `It cannot be written: ${messageOf(cause)}`;
-    throw new WritError("option-invalid", { option: "--write", value: path, advice }, { cause });
-  }
 }
 
 /** The lines of a draft by tool, each with its reason. */

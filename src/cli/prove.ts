@@ -3,7 +3,6 @@ import { join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDefinitionFile } from "../adapters/files/definition-file.ts";
 import { makeFolder } from "../adapters/make-folder.ts";
-import { messageOf, WritError } from "../error/writ-error.ts";
 import { type GuaranteeSheet, prove, type ProvenSentence } from "../eval/prove/prove.ts";
 import { readSentences } from "../eval/prove/read-sentences.ts";
 import type { AgentSource } from "../eval/prove/script.ts";
@@ -11,6 +10,7 @@ import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { type AnyAgent, checkFile, isAgent, loadAgent } from "./load-agent.ts";
 import type { OutputFlags } from "./options.ts";
 import { countText, jsonLine, oneLine, printable, processOutput } from "./output.ts";
+import { writing } from "./writing.ts";
 
 /** The options of `writ prove`, as the command line has them. */
 export interface ProveFlags extends OutputFlags {
@@ -78,14 +78,11 @@ function scriptName(place: number): string {
 }
 
 async function writeScripts(folder: string, { sentences }: GuaranteeSheet): Promise<void> {
-  try {
+  await writing({ option: "--write", path: folder }, async () => {
     makeFolder(folder);
     for (const [place, { script }] of sentences.entries())
       if (script !== undefined) await writeFile(join(folder, scriptName(place)), script);
-  } catch (error) {
-    const advice = `It cannot be written: ${messageOf(error)}`;
-    throw new WritError("option-invalid", { option: "--write", value: folder, advice }, { cause: error });
-  }
+  });
 }
 
 const styles = { proved: "green", broken: "red", undecided: "yellow" } as const;

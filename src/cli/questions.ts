@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from "../util/json.ts";
 import { questionText, showsAll, wholeText } from "./question-text.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { jsonLine, printable, processOutput } from "./output.ts";
+import { listOf } from "./options.ts";
 import { knownStore, type StoreFlags } from "./run-store.ts";
 
 /** `writ approvals list`: the questions that runs wait for, with everything that an answer is about. */
@@ -95,7 +96,7 @@ function answerTo(
     policy,
     ...(by === undefined ? {} : { by }),
     ...(reason === undefined ? {} : { reason }),
-    ...(open === undefined ? {} : { for: "run", free: open.split(",").map((name) => name.trim()) }),
+    ...(open === undefined ? {} : { for: "run", free: listOf(open) }),
     ...(edited === undefined ? {} : { arguments: argumentsIn(edited) }),
   };
 }

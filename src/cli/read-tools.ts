@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { decoded } from "../util/media.ts";
-import type { AnyDefinition } from "../agent/definition.ts";
+import { definitionOf, toolsIn } from "../adapters/agent-definition.ts";
 import { messageOf, WritError } from "../error/writ-error.ts";
 import type { DraftedTool } from "../policy/study/draft.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -89,25 +89,9 @@ function invalid(path: string, advice: string): WritError {
 }
 
 function toolsOfAgent(agent: AnyAgent): ToolsFile {
-  let definition: AnyDefinition | undefined;
-  single(agent, "The tools").with((held) => {
-    definition = held;
-    return {};
-  });
-  const { tools = [], autoTools = [], skills = [] } = definition ?? {};
-  const lists = [
-    tools,
-    autoTools,
-    ...skills.flatMap((skill) => (skill.type === "agentic" ? [skill.tools] : [])),
-  ];
-  const named = new Map(lists.flatMap((list) => toolsIn(list)).map((tool) => [tool.name, tool]));
+  const tools = toolsIn(definitionOf(single(agent, "The tools")));
+  const named = new Map(tools.map((tool) => [tool.name, tool]));
   return { name: agent.name, tools: [...named.values()].map(toolAsDrafted) };
-}
-
-function toolsIn(list: unknown): readonly Tool[] {
-  if (Array.isArray(list)) return list.flatMap(toolsIn);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the agent was made from it, so it was checked
-  return typeof list === "object" && list !== null && "input" in list ? [list as Tool] : [];
 }
 
 function toolAsDrafted(made: Tool): ReadTool {

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { decoded } from "../util/media.ts";
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
 import { checkPrincipals, hashToken, type Principal } from "../server/callers.ts";
 import { changeFile } from "./change-file.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { listOf, type OutputFlags } from "./options.ts";
 import { jsonLine, processOutput } from "./output.ts";
+import { writing } from "./writing.ts";
 
 /** The options of `writ token`. */
 export interface TokenFlags extends OutputFlags {
@@ -52,13 +53,8 @@ export async function makeToken(name: string, flags: TokenFlags): Promise<ExitCo
   const operator = flags.operator === true ? { operator: true } : {};
   const principal = { name, ...agents, ...operator, tokens: [hashToken(token)] };
   checkPrincipal(principal, name);
-  try {
-    await changeFile(path, () => textWith(principal, path));
-  } catch (cause) {
-    if (isWritError(cause)) throw cause;
-    const advice = `It cannot be written: ${messageOf(cause)}. Name a file that this process may write.`;
-    throw new WritError("option-invalid", { option: "--tokens", value: path, advice }, { cause });
-  }
+  const named = { option: "--tokens", path, instead: "Name a file that this process may write." };
+  await writing(named, () => changeFile(path, () => textWith(principal, path)));
   await processOutput.answer(flags.json === true ? jsonLine({ type: "token", name, token }) : `${token}\n`);
   processOutput.progress(`Its hash is in ${path}; the token itself is stored nowhere.\n`);
   return exitCodes.answered;

@@ -2,7 +2,7 @@ import { durableRuns } from "../adapters/durable-runs.ts";
 import { loadAgents } from "./load-agent.ts";
 import { type ExitCode, exitCodes } from "./exit-code.ts";
 import { toldToEnd } from "./interrupts.ts";
-import { countOf, wordOf } from "./options.ts";
+import { countOf, listOf, wordOf } from "./options.ts";
 import { jsonLine, oneLine, printable, processOutput, shellWord } from "./output.ts";
 import { knownStore, nameOfStore, openPlace, type StoreFlags } from "./run-store.ts";
 import { table } from "./table.ts";
@@ -65,7 +65,7 @@ const page = 100;
 export function acceptedParts({ accept }: CheckFlags): Pick<DurableOptions, "accept"> {
   return accept === undefined
     ? {}
-    : { accept: accept.split(",").map((part) => wordOf("--accept", part.trim(), recordParts)) };
+    : { accept: listOf(accept).map((part) => wordOf("--accept", part, recordParts)) };
 }
 
 /** `writ work <file…>`: carries out runs of the agents until it is told to end (SIGTERM, Ctrl-C); then it hands them over. */

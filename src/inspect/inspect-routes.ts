@@ -4,7 +4,7 @@ import { WritError } from "../error/writ-error.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { type Asked, json, type Route } from "../server/route.ts";
 import { answer as answerSchema } from "../server/schemas.ts";
-import { eventStream, type Sent } from "../server/sse.ts";
+import type { Sent } from "../server/sse.ts";
 import { isJsonObject } from "../util/json.ts";
 import { loadRun, type RunsToInspect, tryPolicy } from "./load-run.ts";
 import { exportedPage } from "./page-files.ts";
@@ -181,13 +181,9 @@ async function known(id: string | undefined, { store, known: agents }: RunsToIns
   throw new WritError("request-forbidden", { reason });
 }
 
-function changes({ openStream, served }: Asked, { index }: Inspecting): Response {
-  const { signal, end } = openStream();
-  return eventStream(changed(index, signal), {
-    timer: (afterMs, fire) => served.host.timer(afterMs, fire),
-    onEnd: end,
-    failure: () => undefined, // the reader reconnects
-  });
+function changes({ openStream }: Asked, { index }: Inspecting): Response {
+  const { signal, answer } = openStream();
+  return answer(changed(index, signal), { failure: () => undefined }); // the reader reconnects
 }
 
 async function* changed(index: RunIndex, signal: AbortSignal): AsyncGenerator<Sent, void> {

@@ -1,10 +1,10 @@
 import { Hono } from "hono";
+import { definitionOf } from "../adapters/agent-definition.ts";
 import type { Agent } from "../agent/agent.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { RunStore } from "../durable/run-store.ts";
 import { WritError } from "../error/writ-error.ts";
 import type { Host } from "../journal/host.ts";
-import type { Policy } from "../policy/decision.ts";
 import { rulePolicyOf } from "../policy/rules/identity.ts";
 import type { PolicyJson } from "../policy/rules/rule.ts";
 import type { DescribedTool } from "../policy/study/simulate.ts";
@@ -112,12 +112,7 @@ async function aboutAgents(agents: readonly Agent[]): Promise<ReadonlyMap<string
 /** The description of an agent. Compositions of agents have none, but can still be replayed. */
 async function aboutAgent(agent: Agent): Promise<KnownAgent> {
   if (typeof agent.manifest !== "function") return {};
-  const found: { instructions?: unknown; tools?: unknown; policy?: Policy } = {};
-  agent.with(({ instructions, tools, policy }) => {
-    Object.assign(found, { instructions, tools, policy });
-    return {};
-  });
-  const { instructions, tools, policy } = found;
+  const { instructions, tools, policy } = definitionOf(agent) ?? {};
   const rules = policy && rulePolicyOf(policy);
   return {
     agent,

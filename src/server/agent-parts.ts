@@ -1,8 +1,6 @@
+import { definitionOf, toolsIn } from "../adapters/agent-definition.ts";
 import type { Agent } from "../agent/agent.ts";
-import type { AnyDefinition } from "../agent/definition.ts";
 import type { Runnable } from "../agent/runnable.ts";
-import type { ToolList } from "../agent/skill.ts";
-import { flattenTools } from "../policy/allow-list.ts";
 import type { Tool } from "../tool/tool.ts";
 
 /** An agentic skill, with the fields that clients are told. */
@@ -22,23 +20,11 @@ export interface AgentParts {
 export const isAgent = (runner: Runnable): runner is Agent => "manifest" in runner;
 
 export function partsOf(agent: Agent): AgentParts {
-  let definition: AnyDefinition | undefined;
-  agent.with((given) => {
-    definition = given;
-    return {};
-  });
-  const { tools = [], autoTools = [], skills = [] } = definition ?? {};
-  const ofSkills = skills.flatMap((skill) => [
-    ...(skill.type === "agentic" ? handles(skill.tools) : []),
-    ...(skill.knowledge ?? []),
-  ]);
-  const all = new Set([...handles(tools), ...flattenTools(autoTools), ...ofSkills]);
+  const definition = definitionOf(agent);
+  const { skills = [] } = definition ?? {};
+  const all = new Set([...toolsIn(definition), ...skills.flatMap(({ knowledge = [] }) => knowledge)]);
   const prompts = skills.flatMap(({ name, description, ...skill }) =>
     skill.type === "agentic" ? [{ name, description, text: skill.instructions ?? description }] : [],
   );
   return { tools: [...all], prompts };
-}
-
-function handles(list: ToolList): readonly Tool[] {
-  return flattenTools(list.filter((entry) => typeof entry !== "string"));
 }

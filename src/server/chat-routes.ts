@@ -10,7 +10,7 @@ import { problemOf } from "./problems.ts";
 import { agentOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import { runEvents } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
-import { eventStream, type Sent } from "./sse.ts";
+import type { Sent } from "./sse.ts";
 import { shownTools } from "./tool-pages.ts";
 import { toldBeside, toldEvent } from "./told-failures.ts";
 import { UiChunks, type UiChunk } from "./ui-chunks.ts";
@@ -133,10 +133,8 @@ interface Part {
   readonly after?: number;
 }
 
-function stream(asked: Asked, part: Part, { signal, end }: OpenStream): Response {
-  return eventStream(chunksOf(asked, { ...part, signal }), {
-    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
-    onEnd: end,
+function stream(asked: Asked, part: Part, { signal, answer }: OpenStream): Response {
+  return answer(chunksOf(asked, { ...part, signal }), {
     failure: lastSent,
     headers: { "x-vercel-ai-ui-message-stream": "v1" },
   });

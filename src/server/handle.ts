@@ -6,6 +6,7 @@ import { type Bounds, boundedText, type Usages } from "./limits.ts";
 import { ownError, statusOf } from "./problems.ts";
 import { reader } from "./reader.ts";
 import type { Asked, Route, RunsAround } from "./route.ts";
+import { eventStream } from "./sse.ts";
 
 /** The parts of a server that all routes share. */
 export interface Handling {
@@ -42,6 +43,7 @@ export function handlerOf(
   const query = { type: "object", properties: route.query ?? {}, additionalProperties: false };
   const readQuery = reader(query, "the query");
   const readBody = route.body && reader(route.body, "the body");
+  const { host } = around.served;
   return async (request, params) => {
     if (leaving.aborted) throw new WritError("server-leaving", {});
     const caller = route.isOpen === true ? nobody : await callerOf(request);
@@ -55,7 +57,7 @@ export function handlerOf(
         params,
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a query has texts alone
         query: asked as Asked["query"],
-        body: (await readBody?.(readJson(await boundedText(request, bounds, around.served.host)))) ?? null,
+        body: (await readBody?.(readJson(await boundedText(request, bounds, host)))) ?? null,
         openStream() {
           const close = usages.stream(caller.name);
           const left = new AbortController();
@@ -64,7 +66,16 @@ export function handlerOf(
             left.abort();
             if (failure !== undefined && isOwn(failure, request)) onError(failure);
           };
-          return { signal: AbortSignal.any([left.signal, leaving, request.signal]), end };
+          return {
+            signal: AbortSignal.any([left.signal, leaving, request.signal]),
+            end,
+            answer: (events, telling) =>
+              eventStream(events, {
+                ...telling,
+                timer: (afterMs, fire) => host.timer(afterMs, fire),
+                onEnd: end,
+              }),
+          };
         },
       });
       if (request.method === "HEAD") await response.body?.cancel(); // its stream would stay open

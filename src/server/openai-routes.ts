@@ -13,7 +13,7 @@ import {
 import { ownError } from "./problems.ts";
 import { agentOf, agentsOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
-import { eventStream, type Sent } from "./sse.ts";
+import type { Sent } from "./sse.ts";
 
 /**
  * The routes that make an agent a model for clients of OpenAI's chat completions: `baseURL: ".../v1"`, `model: "<agent>"`. The agent calls its own tools,
@@ -67,12 +67,10 @@ async function complete(asked: Asked, opened: OpenStream): Promise<Response> {
   const body = asked.body as unknown as Wanted;
   const { stream, stream_options: options, response_format: format, ...wanted } = body;
   const run = await openAiRun(asked, { ...wanted, answer: { field: "response_format", format } }, opened);
-  const { key, begunAt, model, end } = run;
+  const { key, begunAt, model } = run;
   const head = { id: `chatcmpl-${key}`, created: Math.floor(begunAt / 1000), model };
   if (stream !== true) return json(wholeOf(await wholeWords(run), head));
-  return eventStream(chunksOf(run.streamed(), head, options?.include_usage === true), {
-    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
-    onEnd: end,
+  return opened.answer(chunksOf(run.streamed(), head, options?.include_usage === true), {
     failure: (error) => sent(envelope(ownError(error, asked.caller)).body), // also if the server leaves: half an answer would be taken for a whole one
   });
 }

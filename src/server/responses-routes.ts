@@ -16,7 +16,7 @@ import {
 import { ownError } from "./problems.ts";
 import { type Asked, inStream, json, type Route } from "./route.ts";
 import * as schemas from "./schemas.ts";
-import { eventStream, type Sent } from "./sse.ts";
+import type { Sent } from "./sse.ts";
 
 /** The routes of OpenAI's Responses: an agent is the model. The text of a response is one message with the text of all turns, followed by
  * the calls of the client's tools. */
@@ -61,11 +61,7 @@ async function respond(asked: Asked): Promise<Response> {
     const answer = { field: "text.format", format: wanted.text?.format };
     const run = await openAiRun(asked, { ...wanted, messages, answer }, opened);
     if (wanted.stream !== true) return json(wholeOf(run, await wholeWords(run)));
-    return eventStream(eventsOf(run), {
-      timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
-      onEnd: run.end,
-      failure: (error) => failureOf(ownError(error, asked.caller)),
-    });
+    return opened.answer(eventsOf(run), { failure: (error) => failureOf(ownError(error, asked.caller)) });
   });
 }
 

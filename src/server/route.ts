@@ -5,6 +5,7 @@ import type { JsonSchema } from "../schema/schema.ts";
 import type { Json } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import type { ServedRuns } from "./run-events.ts";
+import type { Sent, Streaming } from "./sse.ts";
 
 /** The runs behind a server: the functions on them, and their events. */
 export interface RunsAround {
@@ -30,6 +31,11 @@ export interface OpenStream {
   readonly signal: AbortSignal;
   /** Called when the stream is over, at least once, with its failure, which is reported to the author if it is the server's own. */
   readonly end: (failure?: unknown) => void;
+  /** Answers with these events, and ends the stream behind the last. */
+  readonly answer: (
+    events: AsyncGenerator<Sent, void>,
+    telling: Pick<Streaming, "failure" | "headers">,
+  ) => Response;
 }
 
 /**

@@ -16,7 +16,7 @@ import { runEvents, type ServedRuns } from "./run-events.ts";
 import * as schemas from "./schemas.ts";
 import { questionsSeen, runsSeen } from "./seen-runs.ts";
 import { own, shownEvent, shownRun } from "./shown-run.ts";
-import { eventStream, type Sent } from "./sse.ts";
+import type { Sent } from "./sse.ts";
 
 /** The routes about runs. A caller sees only their own runs, by the ids that they gave them. Other runs do not exist for the caller. */
 export const runRoutes: readonly Route[] = [
@@ -192,10 +192,8 @@ interface Wanted {
   readonly inside: boolean;
 }
 
-function stream({ served, caller }: Asked, wanted: Wanted, { signal, end }: OpenStream): Response {
-  return eventStream(sentOf(eventsOf(wanted, served, signal), wanted, caller), {
-    timer: (afterMs, fire) => served.host.timer(afterMs, fire),
-    onEnd: end,
+function stream({ served, caller }: Asked, wanted: Wanted, opened: OpenStream): Response {
+  return opened.answer(sentOf(eventsOf(wanted, served, opened.signal), wanted, caller), {
     failure: (error) => lastSent(ownError(error, caller)),
   });
 }

@@ -8,7 +8,7 @@ import type { DbosPlace } from "./options.ts";
 import { codeOf } from "../../util/thrown.ts";
 import { importInstalled, importPeer } from "../peer.ts";
 import { postgresDatabase, type PostgresDatabase, prepared, rowsOf } from "../postgres/database.ts";
-import { quoted } from "../postgres/pool.ts";
+import { quoted } from "../postgres/options.ts";
 import { toKey } from "../stored-text.ts";
 
 /** The package, as it is imported at its first use. */

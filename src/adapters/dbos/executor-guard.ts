@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Query } from "../postgres/database.ts";
-import { quoted } from "../postgres/pool.ts";
+import { quoted } from "../postgres/options.ts";
 import { liveSession } from "../postgres/session.ts";
 import type { DbosPlace } from "./options.ts";
 import { type DbosTables, serverOf, workflowName } from "./dbos-tables.ts";

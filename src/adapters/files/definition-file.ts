@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { AgentDefinition, ModelSource } from "../../agent/definition.ts";
 import { skill, type Skill } from "../../agent/skill.ts";
-import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
+import { messageOf, WritError } from "../../error/writ-error.ts";
 import { flattenTools, type Tools } from "../../policy/allow-list.ts";
 import { type JsonSchema, pathText } from "../../schema/schema.ts";
 import { toSchema } from "../../schema/to-schema.ts";
@@ -165,7 +165,7 @@ async function sourceOf(file: string): Promise<Source | Pick<Problem, "line" | "
     const read = await readFields({ text: parts.head, format: "yaml", firstLine: headLine });
     return { read, schema: markdownFields, instructions: parts.body };
   } catch (error) {
-    return { reason: isWritError(error, "file-unreadable") ? String(error.data.reason) : messageOf(error) };
+    return { reason: reasonOf(error) };
   }
 }
 

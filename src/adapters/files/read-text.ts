@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { messageOf, WritError } from "../../error/writ-error.ts";
+import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
 import { decoded } from "../../util/media.ts";
 
 /** The text of a file, and the number of bytes that were left out. */
@@ -84,9 +84,10 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: "its links lead in a circle",
 };
 
-/** The reason in a system error, without its absolute path, because a model may be told the reason. */
+/** The reason why a file was not read. That in a system error is without its absolute path, because a model may be told the reason. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error) || !("code" in error)) return messageOf(error);
+  if (isWritError(error, "file-unreadable")) return String(error.data.reason);
+  if (isWritError(error) || !(error instanceof Error) || !("code" in error)) return messageOf(error);
   const code = String(error.code);
   return reasons[code] ?? code;
 }

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { basename, isAbsolute, join, resolve, sep, win32 } from "node:path";
 import type { LibrarySkill } from "../../agent/skill-library.ts";
-import { isWritError, WritError } from "../../error/writ-error.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { defaultMaxBytes, withNote } from "./knowledge-file.ts";
 import type { Problem } from "./located.ts";
 import { readText, reasonOf } from "./read-text.ts";
@@ -44,8 +44,7 @@ export async function readSkillFolder(folder: string): Promise<ReadFolder> {
     const readFile: LibrarySkill["readFile"] = (path, { signal }) => readInside(root, path, signal);
     return { skill: { ...skill, files, readFile }, problems, notes: [...notes, ...more] };
   } catch (error) {
-    const reason = isWritError(error, "file-unreadable") ? String(error.data.reason) : reasonOf(error);
-    return { problems: [{ file, reason }], notes: [] };
+    return { problems: [{ file, reason: reasonOf(error) }], notes: [] };
   }
 }
 

@@ -112,13 +112,6 @@ function renamed(message: PromptMessage, ids: WireIds): PromptMessage {
 
 const noFiles: TakesFiles = { place: "none", takes: () => false };
 
-const unaddressed = { v2: promptFor("v2"), v3: promptFor("v3"), v4: promptFor("v4") };
-
-/** The messages as a prompt of that version, for any receiver. */
-export function toPrompt(messages: readonly Message[], version: AiSdkVersion): readonly PromptMessage[] {
-  return unaddressed[version](messages);
-}
-
 /** Converts a message; an empty one becomes no message, because providers refuse empty ones. */
 function convert(message: Exclude<Message, ResultMessage>, version: AiSdkVersion): readonly PromptMessage[] {
   if (message.role === "system")

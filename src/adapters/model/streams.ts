@@ -1,4 +1,5 @@
 import type { Delta, StreamOptions } from "../../model/model.ts";
+import { untilAborted } from "../../util/interrupt.ts";
 import { RefusedRequest } from "./http-reply.ts";
 import { kindOf } from "./fault-kind.ts";
 import type { ProviderFault } from "./provider-fault.ts";
@@ -51,15 +52,8 @@ export function mistakeOf(fault: ProviderFault, scrub: KeyScrub): Delta | undefi
 }
 
 /** The value of work, or the abort, because not every provider heeds the signal. */
-export async function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(abortErrorOf(signal));
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+export function orAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
+  return untilAborted(Promise.resolve(work), signal, () => abortErrorOf(signal));
 }
 
 /** The error of a stream whose signal is aborted: the signal's reason, or an error that names it. */

@@ -30,16 +30,24 @@ const shape = closed({
 const places = ["connectionString", "host", "port", "user", "database"];
 const variables = ["PGHOST", "PGPORT", "PGUSER", "PGDATABASE"];
 
-/** Checks the arguments of a store's function. @throws WritError `definition-invalid`, also where nothing says which server is meant */
-export function checkPostgres(
-  where: string,
-  given: { readonly url: string | undefined; readonly options: PostgresOptions },
-): void {
+/** A database as the author names it. */
+interface Named {
+  readonly url: string | undefined;
+  readonly options: PostgresOptions;
+}
+
+/** The place that the arguments of a store's function name. @throws WritError `definition-invalid`, also where nothing says which server is meant */
+export function placeIn(where: string, given: Named): Named & { readonly schema: string } {
   checkShape(where, given, shape);
   const { url, options } = given;
-  const { client = {} } = options;
+  const { client = {}, schema = "writ" } = options;
   if (url !== undefined || places.some((name) => client[name]) || variables.some((name) => process.env[name]))
-    return;
+    return { url, options, schema: quoted(schema) };
   const reason = `there is no address: \`url\` is undefined, perhaps because a variable of the environment is not set, and none of ${variables.join(", ")} is set either.`;
   throw new WritError("definition-invalid", { where, reason });
+}
+
+/** A name for a statement, always quoted. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -33,7 +33,7 @@ export interface Place {
   readonly schema: string;
   readonly tables: Tables;
   /** True if the store needs a connection of the server for itself: for locks, and for messages of others. */
-  readonly needsOwnConnection: boolean;
+  readonly needsOwnConnection?: boolean;
   readonly options: PostgresOptions;
 }
 
@@ -79,7 +79,8 @@ export async function openPool(place: Place): Promise<OpenPool> {
   const newClient = (): Client => new pg.Client(settings);
   try {
     const mayShare = await mayShareConnections(pool, place, newClient);
-    if (mayShare && place.needsOwnConnection) throw new WritError("postgres-pooled", { server: name.server });
+    if (mayShare && place.needsOwnConnection === true)
+      throw new WritError("postgres-pooled", { server: name.server });
     const missing = await makeTables(pool, place, mayShare);
     if (missing.length > 0)
       await buildIndexes(new pg.Client({ ...settings, query_timeout: 0 }), indexesOf(place));
@@ -106,7 +107,7 @@ function nameOf({ host, port, database = "", user = "" }: Client, schema: string
 /** True if a pooler may give each statement another connection. Where the store only needs statements, every pooler counts as one that may. */
 async function mayShareConnections(
   pool: Pool,
-  { needsOwnConnection }: Place,
+  { needsOwnConnection = false }: Place,
   newClient: () => Client,
 ): Promise<boolean> {
   const client = await pool.connect();
@@ -149,27 +150,13 @@ async function makeAlone(client: ClientBase, place: Place, more = ""): Promise<v
 /** The statements that make what is missing. A role without the right to make tables can use existing ones. */
 async function lacking(client: ClientBase, { schema, tables }: Place): Promise<string> {
   const { last, make, later = [] } = tables;
-  const { rows } = await client.query<{ isMade: boolean; lacks: number[] }>(
-    `SELECT to_regclass($1) IS NOT NULL AS "isMade", ARRAY(
+  const { rows } = await client.query<{ isMade: boolean; hasSchema: boolean; lacks: number[] }>(
+    `SELECT to_regclass($1) IS NOT NULL AS "isMade", to_regnamespace($4) IS NOT NULL AS "hasSchema", ARRAY(
       SELECT nth::int - 1 FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS later (relation, name, nth) WHERE NOT EXISTS (
         SELECT FROM pg_attribute WHERE attrelid = to_regclass(relation) AND attname = name AND NOT attisdropped) ORDER BY nth) AS lacks`,
-    [last, later.map(({ relation }) => relation), later.map(({ column }) => column)],
+    [last, later.map(({ relation }) => relation), later.map(({ column }) => column), schema],
   );
-  const { isMade, lacks } = rows[0] ?? { isMade: false, lacks: [] };
+  const { isMade, hasSchema, lacks } = rows[0] ?? { isMade: false, hasSchema: false, lacks: [] };
   if (isMade) return lacks.map((nth) => later[nth]?.add).join("");
-  return (await hasSchema(client, schema)) ? make : `CREATE SCHEMA ${schema}; ${make}`;
-}
-
-async function hasSchema(client: ClientBase, schema: string): Promise<boolean> {
-  const { rowCount } = await client.query("SELECT FROM pg_namespace WHERE nspname = $1", [unquoted(schema)]);
-  return rowCount !== 0;
-}
-
-/** A name for a statement, always quoted. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-function unquoted(name: string): string {
-  return name.slice(1, -1).replaceAll('""', '"');
+  return hasSchema ? make : `CREATE SCHEMA ${schema}; ${make}`;
 }

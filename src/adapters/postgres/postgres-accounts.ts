@@ -4,8 +4,8 @@ import type { AccountStore } from "../../policy/account/account.ts";
 import { oneAfterAnother } from "../one-after-another.ts";
 import { toKey } from "../stored-text.ts";
 import { postgresDatabase, type Row } from "./database.ts";
-import { checkPostgres, type PostgresOptions } from "./options.ts";
-import { quoted, type Tables } from "./pool.ts";
+import { placeIn, type PostgresOptions } from "./options.ts";
+import type { Tables } from "./pool.ts";
 
 /** Accounts in a PostgreSQL database. */
 export interface PostgresAccounts extends AccountStore, AsyncDisposable {
@@ -33,11 +33,9 @@ const markedChanges = 64;
  * ```
  */
 export function postgresAccounts(url?: string, options: PostgresOptions = {}): PostgresAccounts {
-  checkPostgres("postgresAccounts()", { url, options });
-  const schema = quoted(options.schema ?? "writ");
-  const accounts = `${schema}.accounts`;
-  const tables = tablesOf(accounts);
-  const { query, close } = postgresDatabase({ url, schema, tables, options, needsOwnConnection: false });
+  const place = placeIn("postgresAccounts()", { url, options });
+  const accounts = `${place.schema}.accounts`;
+  const { query, close } = postgresDatabase({ ...place, tables: tablesOf(accounts) });
   const inTurn = oneAfterAnother(); // writers of one process need not race each other
   const select = `SELECT entry, version, $2::bigint = ANY (marks) AS mine FROM ${accounts} WHERE key = $1`;
   const insert = `INSERT INTO ${accounts} (key, entry, version, marks) VALUES ($1, $2, $4::bigint + 1, ARRAY[$3::bigint])

@@ -1,8 +1,7 @@
 import type { MemoryStore } from "../../session/memory-store.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { postgresDatabase } from "./database.ts";
-import { checkPostgres, type PostgresOptions } from "./options.ts";
-import { quoted } from "./pool.ts";
+import { placeIn, type PostgresOptions } from "./options.ts";
 
 /** A memory in a PostgreSQL database. */
 export interface PostgresMemory extends MemoryStore, AsyncDisposable {
@@ -26,14 +25,13 @@ export interface PostgresMemory extends MemoryStore, AsyncDisposable {
  * ```
  */
 export function postgresMemory(url?: string, options: PostgresOptions = {}): PostgresMemory {
-  checkPostgres("postgresMemory()", { url, options });
-  const schema = quoted(options.schema ?? "writ");
-  const memory = `${schema}.memory`;
+  const place = placeIn("postgresMemory()", { url, options });
+  const memory = `${place.schema}.memory`;
   const make = `CREATE TABLE ${memory} (
     slot text COLLATE "C" PRIMARY KEY, place bigint GENERATED ALWAYS AS IDENTITY, text text NOT NULL
   )`;
   const tables = { last: memory, make };
-  const { query, close } = postgresDatabase({ url, schema, tables, options, needsOwnConnection: false });
+  const { query, close } = postgresDatabase({ ...place, tables });
   const upsert = `INSERT INTO ${memory} (slot, text) VALUES ($1, $2) ON CONFLICT (slot) DO UPDATE SET text = excluded.text`;
   return {
     async read(slot) {

@@ -4,8 +4,7 @@ import { indexedWords, wantedWords } from "../../util/word-index.ts";
 import { noteOf } from "../stored-note.ts";
 import { toKey } from "../stored-text.ts";
 import { postgresDatabase } from "./database.ts";
-import { checkPostgres, type PostgresOptions } from "./options.ts";
-import { quoted } from "./pool.ts";
+import { placeIn, type PostgresOptions } from "./options.ts";
 
 /** Notes in a PostgreSQL database. */
 export interface PostgresNotes extends NoteStore, AsyncDisposable {
@@ -34,16 +33,9 @@ const maxCharacters = 500;
  * ```
  */
 export function postgresNotes(url?: string, options: PostgresOptions = {}): PostgresNotes {
-  checkPostgres("postgresNotes()", { url, options });
-  const schema = quoted(options.schema ?? "writ");
-  const sql = statements(`${schema}.notes`, `${schema}.note_spaces`);
-  const { query, close } = postgresDatabase({
-    url,
-    schema,
-    tables: sql.tables,
-    options,
-    needsOwnConnection: false,
-  });
+  const place = placeIn("postgresNotes()", { url, options });
+  const { tables, ...sql } = statements(`${place.schema}.notes`, `${place.schema}.note_spaces`);
+  const { query, close } = postgresDatabase({ ...place, tables });
 
   async function add(id: string, values: readonly unknown[], most: number): Promise<boolean> {
     if ((await query(sql.insert, [...values, most])).length > 0) return true;

@@ -1,10 +1,10 @@
 import { protocol } from "../../durable/protocol.ts";
 import type { RunEnd, RunJournal, RunStore } from "../../durable/run-store.ts";
 import { WritError } from "../../error/writ-error.ts";
-import { type KeptQuestion, recordedJournal } from "../../journal/recorded-journal.ts";
+import { recordedJournal } from "../../journal/recorded-journal.ts";
+import { oneAfterAnother } from "../one-after-another.ts";
 import { postgresDatabase } from "./database.ts";
-import { checkPostgres, type PostgresOptions } from "./options.ts";
-import { quoted } from "./pool.ts";
+import { placeIn, type PostgresOptions } from "./options.ts";
 import { runChanges, type RunChanges } from "./run-changes.ts";
 import { runClaims, type Taken } from "./run-claims.ts";
 import { runMoves } from "./run-moves.ts";
@@ -41,10 +41,9 @@ export interface PostgresRuns extends RunStore, AsyncDisposable {
  * ```
  */
 export function postgresRuns(url?: string, options: PostgresOptions = {}): PostgresRuns {
-  checkPostgres("postgresRuns()", { url, options });
-  const schema = quoted(options.schema ?? "writ");
-  const tables = runTables(schema);
-  const database = postgresDatabase({ url, schema, tables, options, needsOwnConnection: true });
+  const place = placeIn("postgresRuns()", { url, options });
+  const tables = runTables(place.schema);
+  const database = postgresDatabase({ ...place, tables, needsOwnConnection: true });
   const session = liveSession(database, tables.channel);
   const rows = runRows(database, tables);
   const steps = runSteps(database.query, tables);
@@ -119,7 +118,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
   const { rows, steps, questions, changes } = server;
   const { id, release } = taken;
   const keep = steps.keeper(taken);
-  const keepQuestion = oneByOne((question: KeptQuestion) => questions.keep(taken, question));
+  const inTurn = oneAfterAnother();
   async function leave(waits: boolean, passed: readonly string[] = []): Promise<void> {
     try {
       await rows.leave(taken, waits, passed);
@@ -140,7 +139,7 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
       return answered;
     },
     async (question) => {
-      const kept = await keepQuestion(question);
+      const kept = await inTurn("", () => questions.keep(taken, question));
       if (kept === false) throw await steps.refusal(taken);
       return typeof kept === "string" ? kept : undefined;
     },
@@ -159,15 +158,5 @@ async function journalOf(server: RunServer, taken: Taken): Promise<RunJournal> {
     withdraw: (passed) => questions.withdraw(taken, passed),
     close,
     [Symbol.asyncDispose]: close,
-  };
-}
-
-/** Does one piece of work at a time, in the order of the calls. */
-function oneByOne<Item, Result>(work: (item: Item) => Promise<Result>): (item: Item) => Promise<Result> {
-  let before: Promise<unknown> = Promise.resolve();
-  return (item) => {
-    const done = before.then(() => work(item));
-    before = done.catch(() => undefined);
-    return done;
   };
 }

@@ -11,8 +11,7 @@ import {
 } from "../../session/session-store.ts";
 import { fromKey, toKey } from "../stored-text.ts";
 import { postgresDatabase, type Row } from "./database.ts";
-import { checkPostgres, type PostgresOptions } from "./options.ts";
-import { quoted } from "./pool.ts";
+import { placeIn, type PostgresOptions } from "./options.ts";
 import { sessionClaims } from "./session-claims.ts";
 import { sessionStatements } from "./session-statements.ts";
 import { sessionTables } from "./session-tables.ts";
@@ -42,10 +41,9 @@ export interface PostgresSessions extends SessionStore, AsyncDisposable {
  * ```
  */
 export function postgresSessions(url?: string, options: PostgresOptions = {}): PostgresSessions {
-  checkPostgres("postgresSessions()", { url, options });
-  const schema = quoted(options.schema ?? "writ");
-  const tables = sessionTables(schema);
-  const { query, close } = postgresDatabase({ url, schema, tables, options, needsOwnConnection: false });
+  const place = placeIn("postgresSessions()", { url, options });
+  const tables = sessionTables(place.schema);
+  const { query, close } = postgresDatabase({ ...place, tables });
   const sql = sessionStatements(tables);
 
   /** Makes a change from a version, once: if its result was lost, its mark shows that it was made. */

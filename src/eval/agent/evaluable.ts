@@ -1,9 +1,10 @@
+import { definitionOf, toolsIn } from "../../adapters/agent-definition.ts";
 import type { Agent } from "../../agent/agent.ts";
 import { insideOf } from "../../agent/describe/manifest-origin.ts";
 import type { AnyDefinition } from "../../agent/definition.ts";
 import type { Runnable } from "../../agent/runnable.ts";
 import type { ToolList } from "../../agent/skill.ts";
-import { flattenTools, isTool, type Tools } from "../../policy/allow-list.ts";
+import { isTool, type Tools } from "../../policy/allow-list.ts";
 import type { Tool } from "../../tool/tool.ts";
 
 /** An agent as evaluations see it. */
@@ -30,12 +31,7 @@ interface OwnDefinition {
 export function evaluable(agent: Pick<Runnable, "name" | "run">): Evaluable {
   const { name, run } = agent;
   if (!isAgent(agent)) return { name, run };
-  const seen: { definition?: AnyDefinition } = {};
-  agent.with((definition) => {
-    seen.definition = definition;
-    return {};
-  });
-  const { definition } = seen;
+  const definition = definitionOf(agent);
   if (definition === undefined) return { name, run };
   const own = { definition, with: (changes: Partial<AnyDefinition>) => agent.with(changes) };
   const given = toolsIn(definition);
@@ -85,11 +81,6 @@ export function withTools(
           })),
         }),
   };
-}
-
-function toolsIn({ tools = [], autoTools = [], skills = [] }: AnyDefinition): readonly Tool[] {
-  const lists = [tools, autoTools, ...skills.map((skill) => (skill.type === "agentic" ? skill.tools : []))];
-  return flattenTools(lists.flat().filter((entry) => typeof entry !== "string"));
 }
 
 function isAgent(agent: object): agent is Pick<Agent, "name" | "run" | "with" | "skills"> {

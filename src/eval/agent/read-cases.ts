@@ -4,7 +4,7 @@ import { checkFields } from "../../adapters/files/check-fields.ts";
 import { type Located, readFields } from "../../adapters/files/located.ts";
 import { type Problem, problemLines } from "../../adapters/files/located.ts";
 import { readText, reasonOf } from "../../adapters/files/read-text.ts";
-import { isWritError, messageOf, WritError } from "../../error/writ-error.ts";
+import { WritError } from "../../error/writ-error.ts";
 import { isJsonObject, type Json } from "../../util/json.ts";
 import { caseFields, caseListFields } from "./case-fields.ts";
 import type { EvalCase } from "./eval-case.ts";
@@ -111,6 +111,6 @@ async function locatedIn(file: string): Promise<Located | Pick<Problem, "line" |
     const read = await readFields({ text, format: ending === ".json" ? "json" : "yaml" });
     return read.ok ? read : read.problem;
   } catch (error) {
-    return { reason: isWritError(error, "file-unreadable") ? String(error.data.reason) : messageOf(error) };
+    return { reason: reasonOf(error) };
   }
 }

@@ -1,6 +1,7 @@
 import { formatPatterns } from "../../driver/grammar/format.ts";
 import type { ParameterRole, ValueSource, ValueType } from "../../tool/parameters.ts";
 import type { PolicyJson } from "../../policy/rules/rule.ts";
+import { followPointer } from "../../schema/check-schema.ts";
 import { asObject, isJsonList, isJsonObject, type Json, type JsonObject } from "../../util/json.ts";
 import { type AddressType, addressTypes, type Leaf } from "./find-values.ts";
 import type { SuiteTool } from "./suite.ts";
@@ -165,24 +166,13 @@ function rangeOf({ minimum, maximum }: JsonObject): SuiteParameter["range"] {
 /** The schema that describes a value: behind references, and of alternatives the first that is not null. */
 function shapeOf(schema: JsonObject, root: JsonObject, depth = 0): JsonObject {
   const reference = schema["$ref"];
-  if (typeof reference === "string" && depth < 8) return shapeOf(pointedAt(reference, root), root, depth + 1);
+  if (typeof reference === "string" && depth < 8)
+    return shapeOf(asObject(followPointer(root, reference)), root, depth + 1);
   const listed = ["anyOf", "oneOf", "allOf"].map((word) => schema[word]).find(isJsonList);
   const first = listed?.filter(isJsonObject).find((each) => each["type"] !== "null");
   if (first !== undefined && depth < 8) return shapeOf(first, root, depth + 1);
   const { type } = schema;
   return Array.isArray(type) ? { ...schema, type: type.find((each) => each !== "null") ?? "null" } : schema;
-}
-
-function pointedAt(reference: string, root: JsonObject): JsonObject {
-  const found = reference
-    .replace(/^#\/?/, "")
-    .split("/")
-    .filter((key) => key !== "")
-    .reduce<Json | undefined>(
-      (at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
-      root,
-    );
-  return asObject(found);
 }
 
 const formats: Readonly<Record<string, ValueType>> = {

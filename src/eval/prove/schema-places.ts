@@ -1,3 +1,4 @@
+import { followPointer } from "../../schema/check-schema.ts";
 import { propertyNames } from "../../schema/property-names.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { Tool } from "../../tool/tool.ts";
@@ -146,31 +147,8 @@ function schemasIn(given: Json | undefined): readonly JsonObject[] {
 
 function referredTo({ $ref: reference }: JsonSchema, said: JsonObject, at: Position): readonly Beside[] {
   if (typeof reference !== "string") return [];
-  const target = pointedAt(reference, at.root);
+  const target = asObject(followPointer(at.root, reference));
   return [{ schema: { ...said, ...target }, at: { ...at, followed: [...at.followed, reference] } }];
-}
-
-/** The part of a schema that a reference points at; an empty schema if it cannot be found. */
-function pointedAt(reference: string, root: JsonSchema): JsonObject {
-  const keys = reference.replace(/^#\/?/, "").split("/");
-  const found = keys
-    .filter((key) => key !== "")
-    .map((key) => decoded(key).replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce<Json | undefined>((part, key) => partOf(part, key), root);
-  return asObject(found);
-}
-
-function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
-}
-
-function partOf(part: Json | undefined, key: string): Json | undefined {
-  if (Array.isArray(part)) return part[Number(key)];
-  return isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
 }
 
 /** True for the places that belong to the fields of an object which allows no others. */

@@ -7,7 +7,7 @@ import { type ResumeEntry, takeAnswers, takenBefore } from "../interrupts.ts";
 import { ownError } from "../problems.ts";
 import { reader } from "../reader.ts";
 import { type Asked, inStream, json, type OpenStream } from "../route.ts";
-import { eventStream, type Sent } from "../sse.ts";
+import type { Sent } from "../sse.ts";
 import { failed } from "./failures.ts";
 import { ofTask, sending } from "./schema.ts";
 import { idsOf, inputOf, sessionsOf, taskOf, type TaskView } from "./task.ts";
@@ -39,7 +39,7 @@ async function wantedOf(params: JsonObject): Promise<OfTask> {
 function unsupported(
   reason: "UNSUPPORTED_OPERATION" | "PUSH_NOTIFICATION_NOT_SUPPORTED",
   text: string,
-): Method {
+): () => Promise<never> {
   return () => Promise.reject(new A2aRefusal(reason, text));
 }
 
@@ -97,11 +97,7 @@ async function found(asked: Asked, agent: Runnable, { id: taskId, historyLength 
  */
 async function startedBy({ asked, agent }: At, { message, configuration = {} }: Sending): Promise<Found> {
   const { historyLength, taskPushNotificationConfig: push } = configuration;
-  if (push !== undefined && push !== null)
-    throw new A2aRefusal(
-      "PUSH_NOTIFICATION_NOT_SUPPORTED",
-      "there are no push notifications: ask with GetTask",
-    );
+  if (push !== undefined && push !== null) return noPush();
   const { messageId, taskId = "", parts } = message;
   const wanted = historyLength === undefined ? {} : { historyLength };
   if (taskId !== "") return answered({ asked, agent }, message, { id: taskId, ...wanted });
@@ -184,10 +180,8 @@ async function subscribe(at: At, params: JsonObject): Promise<Response> {
 const result = (id: RpcId, value: A2aTask | { readonly task: A2aTask }): Response =>
   json({ jsonrpc: "2.0", id, result: value });
 
-function streamed({ asked, id }: At, task: Found, { signal, end }: OpenStream): Response {
-  return eventStream(sentOf(id, updatesOf(asked, { ...task, signal })), {
-    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
-    onEnd: end,
+function streamed({ asked, id }: At, task: Found, { signal, answer }: OpenStream): Response {
+  return answer(sentOf(id, updatesOf(asked, { ...task, signal })), {
     failure: (error) => ({ data: JSON.stringify(failed(id, ownError(error, asked.caller))) }),
   });
 }

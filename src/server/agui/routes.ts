@@ -11,7 +11,7 @@ import { type ResumeEntry, takeAnswers } from "../interrupts.ts";
 import { problemOf } from "../problems.ts";
 import { agentOf, type Asked, inStream, type OpenStream, type Route } from "../route.ts";
 import { runEvents } from "../run-events.ts";
-import { eventStream, type Sent } from "../sse.ts";
+import type { Sent } from "../sse.ts";
 import { toldBeside, toldEvent, toldOutcome } from "../told-failures.ts";
 import { AguiEvents } from "./events.ts";
 import { type AguiContext, type AguiEvent, type AguiMessage, inputOf, saidIn, wordsOf } from "./messages.ts";
@@ -45,17 +45,14 @@ interface Wanted {
   readonly resume?: readonly ResumeEntry[];
 }
 
-async function answer(asked: Asked, { signal, end }: OpenStream): Promise<Response> {
+async function answer(asked: Asked, opened: OpenStream): Promise<Response> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it fits the schema of the route
   const wanted = asked.body as unknown as Wanted;
   const agent = agentOf(asked);
   const session = `${asked.caller.prefix}agui/${agent.name}/${wanted.threadId}`;
   const part = await partOf(asked, { agent, session, wanted });
-  return eventStream(sentOf(asked, { part, session, wanted, signal }), {
-    timer: (afterMs, fire) => asked.served.host.timer(afterMs, fire),
-    onEnd: end,
-    failure: lastSent,
-  });
+  const { signal } = opened;
+  return opened.answer(sentOf(asked, { part, session, wanted, signal }), { failure: lastSent });
 }
 
 interface InThread {

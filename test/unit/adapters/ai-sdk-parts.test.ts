@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { promptFor, toPrompt } from "../../../src/adapters/model/ai-sdk-prompt.ts";
+import { promptFor } from "../../../src/adapters/model/ai-sdk-prompt.ts";
 import { type StreamPart, toDeltas } from "../../../src/adapters/model/ai-sdk-stream.ts";
 import {
   type Message,
@@ -305,6 +305,10 @@ const answerTo = (toolCallId: string): ReplyPart => ({
   type: "provider",
   data: { type: "tool-result", toolCallId, toolName: "web", result: 1 },
 });
+
+const prompts = { v2: promptFor("v2"), v3: promptFor("v3"), v4: promptFor("v4") };
+const toPrompt = (messages: readonly Message[], version: (typeof versions)[number]) =>
+  prompts[version](messages);
 
 /** The parts that a part of a reply becomes. */
 function sent(part: ReplyPart, version: (typeof versions)[number]): unknown {
