@@ -108,6 +108,13 @@ function chosen(isBound: boolean | undefined, isDefault: true | undefined): JSX.
 }
 
 function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Element | null {
+/** The words about a value that was not found, where that does not say that nothing had it before. */
+const unsureWords = {
+  short: "too short to look for",
+  long: "too long to look for",
+  partly: "not in what this page has of earlier texts",
+} as const;
+
   const origins = useMemo(() => originsOf(view, call), [view, call]);
   if (origins.length === 0) return null;
   const isAsked = origins.some(({ isBound }) => isBound !== undefined);
@@ -122,7 +129,7 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
           </tr>
         </thead>
         <tbody>
-          {origins.map(({ path, value, seenIn, isShort, isBound, isDefault }) => (
+          {origins.map(({ path, value, seenIn, unsure, isBound, isDefault }) => (
             <tr key={path}>
               <td>
                 <span class="quiet">{path}</span>
@@ -130,7 +137,9 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
                 <code>{shownValue(value)}</code>
               </td>
               <td>
-                {seenIn ?? <span class="quiet">{isShort ? "too short to look for" : "nowhere before"}</span>}
+                {seenIn ?? (
+                  <span class="quiet">{unsure === undefined ? "nowhere before" : unsureWords[unsure]}</span>
+                )}
               </td>
               {isAsked && <td>{chosen(isBound, isDefault)}</td>}
             </tr>

@@ -116,7 +116,7 @@ const model = ({ messages }) => {
 export default agent({ name: "broken", model, tools: [look] });
 `;
 
-/** An agent that reads a long text, and calls with a long text before its other arguments. */
+/** An agent that reads a long text, and calls with a long text before its other arguments; the end of the text is the question's. */
 export const wordyProgram = `
 import { agent, tool } from "writ";
 const of = (names) => ({ type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) });
@@ -125,8 +125,8 @@ const send = tool({ name: "send_mail", description: "", effect: "irreversible", 
 const model = ({ messages }) => {
   const turn = messages.filter(({ role }) => role === "assistant").length;
   if (turn === 0) return { calls: [{ name: "read_mail", arguments: { id: "m-1" } }] };
-  const [asked] = messages;
-  return turn === 2 ? "Done." : { calls: [{ name: "send_mail", arguments: { text: "b".repeat(30_000) + asked.content.at(-1), to: "eve@example.net" } }] };
+  const asked = JSON.stringify(messages).includes("Be left") ? "left" : "here";
+  return turn === 2 ? "Done." : { calls: [{ name: "send_mail", arguments: { text: "b".repeat(30_000) + asked, to: "eve@example.net" } }] };
 };
 export default agent({ name: "wordy", model, tools: [read, send] });
 `;
