@@ -61,10 +61,10 @@ function Chat() {
   return element(
     "main",
     null,
-    messages.map(({ id, role, parts }) =>
+    messages.map(({ id, role, metadata, parts }) =>
       element(
         "article",
-        { key: id, className: role },
+        { key: id, className: role, title: JSON.stringify(metadata) },
         parts.map((part, place) => element(Part, { key: place, part, answer: addToolApprovalResponse })),
       ),
     ),

@@ -135,6 +135,13 @@ describe.skipIf(chromiumPath === undefined)("a page with useChat, in Chromium", 
     const png = Buffer.from(
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
       "base64",
+    const metadata = () => page.locator("article.assistant").first().getAttribute("title");
+    const told = await metadata();
+    expect(JSON.parse(told ?? "{}")).toMatchObject({
+      run: expect.stringMatching(/^chat\/clerk\/words\/./),
+      outcome: "answered",
+      usage: { outputTokens: expect.any(Number) },
+    });
     );
     await page.setInputFiles("input[type=file]", { name: "a.png", mimeType: "image/png", buffer: png });
     await say(page, "What is it?");
@@ -145,6 +152,7 @@ describe.skipIf(chromiumPath === undefined)("a page with useChat, in Chromium", 
     const picture = page.locator("article.user img");
     expect(await picture.evaluate((image) => Reflect.get(image, "naturalWidth"))).toBe(1);
   }, 180_000);
+    expect(await metadata()).toBe(told); // what was streamed, and what is read again
 
   it("asks a person, who answers with other arguments after the server was killed and began again", async () => {
     const first = await startServer();
