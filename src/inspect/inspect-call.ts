@@ -215,6 +215,7 @@ function questionOf(known: KnownCall): InspectedQuestion | undefined {
         ...present({
           reason: kept.reason,
           by: kept.by,
+          at: kept.at,
           edited: kept.edited,
           for: kept.for,
           expired: kept.expired,

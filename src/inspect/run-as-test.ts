@@ -1,4 +1,5 @@
 import { visibleJson } from "../util/json.ts";
+import { isCut } from "./bounded.ts";
 import type { InspectedCall, InspectedRun, InspectedTurn } from "./view.ts";
 
 /** The test of a run, or the reason why there is none. */
@@ -19,7 +20,7 @@ export function runAsTest(run: InspectedRun, call?: InspectedCall): RunAsTest {
     question === undefined ? [] : [question.answer?.approved === true],
   );
   const parts = { input: run.input, replies: turns.map(replyOf), results, answers, decided };
-  if (/… \(\d+ more characters\)/.test(JSON.stringify(parts)))
+  if (isCut(JSON.stringify(parts)))
     return { cannot: "Its texts are too long for this page, which has them in part." };
   return { text: visibleJson(textOf(nameOf(run, call), parts, call !== undefined)) }; // people read it as code
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../util/json.ts";
-import { lineOf } from "./bounded.ts";
+import { isCut, lineOf } from "./bounded.ts";
 import { conversationsIn } from "./conversations.ts";
 import type { InspectedCall, InspectedRun, PromptMessage } from "./view.ts";
 
@@ -9,8 +9,8 @@ export interface ValueOrigin {
   readonly value: string;
   /** `the input`, or `turn 1, read_mail`; undefined if it was not seen before. */
   readonly seenIn?: string;
-  /** True for a value so short that it is not searched. */
-  readonly isShort?: true;
+  /** The reason why it was not looked for, or not in all of what the model had read: the page has the beginnings of long texts. */
+  readonly unsure?: "short" | "long" | "partly";
   /** True if the policy says in its question that the user chose it. */
   readonly isBound?: boolean;
   /** True if the policy says there that it is the default of the tool's schema. */
@@ -27,18 +27,20 @@ export function originsOf(view: InspectedRun, call: InspectedCall): readonly Val
   const { turns = [], messages = [] } = conversationsIn(view).find(({ key }) => key === within) ?? {};
   const length = turns.find(({ number }) => number === call.turn)?.promptLength ?? 0;
   const seen = messages.slice(0, length);
+  const isPartly = seen.some(({ text }) => isCut(text));
   const said = new Map(call.question?.request?.values.map((each) => [each.path, each]));
   return leavesOf(call.proposed, "")
     .slice(0, mostValues)
     .map(({ path, value }) => {
-      const isShort = value.length < shortest;
-      const place = isShort ? undefined : seen.find(({ text }) => text.includes(value));
+      const apart = value.length < shortest ? "short" : isCut(value) ? "long" : undefined;
+      const place = apart === undefined ? seen.find(({ text }) => text.includes(value)) : undefined;
+      const unsure = apart ?? (place === undefined && isPartly ? "partly" : undefined);
       const { bound: isBound, default: isDefault } = said.get(path) ?? {};
       return {
         path,
         value: lineOf(value),
         ...(place === undefined ? {} : { seenIn: nameOf(place) }),
-        ...(isShort ? { isShort } : {}),
+        ...(unsure === undefined ? {} : { unsure }),
         ...(isBound === undefined ? {} : { isBound }),
         ...(isDefault === undefined ? {} : { isDefault }),
       };

@@ -219,6 +219,8 @@ export interface InspectedQuestion {
     readonly approved: boolean;
     readonly reason?: string;
     readonly by?: string;
+    /** The time of the answer. Left out in runs of earlier versions. */
+    readonly at?: number;
     readonly edited?: Json;
     readonly for?: string;
     readonly expired?: boolean;

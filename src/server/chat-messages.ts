@@ -1,7 +1,7 @@
-import type { StoredRun } from "../durable/run-store.ts";
+import type { RunEnd, StoredRun } from "../durable/run-store.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { contentText } from "../message/message.ts";
-import { isJsonObject, type Json } from "../util/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../util/json.ts";
 import type { Caller } from "./callers.ts";
 import { toldEvent } from "./told-failures.ts";
 import type { ShownTools } from "./tool-pages.ts";
@@ -27,6 +27,11 @@ export interface UiPart {
 /** The id of the message that answers another message. */
 export const answerId = (messageId: string | undefined): string => `${messageId}-answer`;
 
+/** The metadata of an answer, the same while it is streamed and when it is read again. */
+export function metadataOf(run: string, { outcome, usage }: Pick<RunEnd, "outcome" | "usage">): JsonObject {
+  return { run, outcome: outcome.type, ...(usage === undefined ? {} : { usage: { ...usage } }) };
+}
+
 /** The reader of a chat. */
 interface Reading {
   readonly messageId: string;
@@ -47,14 +52,14 @@ export async function messagesOf(
 ): Promise<readonly UiMessage[]> {
   const said = { id: messageId, role: "user", parts: partsOfInput(run.input) };
   if (run.end === undefined) return [said];
-  const { outcome, output } = run.end;
+  const { output } = run.end;
   const answer = new AnswerParts();
   const chunks = new UiChunks(tools);
   for await (const event of facts) for (const chunk of chunks.of(toldEvent(event, caller))) answer.add(chunk);
   // Another version of the agent may be unable to replay the turns.
   if (!answer.hasText && typeof output === "string" && output !== "")
     answer.parts.push({ type: "text", text: output, state: "done" });
-  const metadata = { run: id, outcome: outcome.type };
+  const metadata = metadataOf(id, run.end);
   return [said, { id: answerId(messageId), role: "assistant", metadata, parts: answer.parts }];
 }
 

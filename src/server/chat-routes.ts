@@ -4,7 +4,7 @@ import type { QuestionAnswer, RunFilter, WaitingQuestion } from "../durable/run-
 import { WritError } from "../error/writ-error.ts";
 import type { JsonObject } from "../util/json.ts";
 import { isFact } from "../event/event.ts";
-import { answerId, inputOf, messagesOf, type UiMessage } from "./chat-messages.ts";
+import { answerId, inputOf, messagesOf, metadataOf, type UiMessage } from "./chat-messages.ts";
 import { answerOnce, type PageQuestion, questionId, questionOf } from "./page-questions.ts";
 import { problemOf } from "./problems.ts";
 import { agentOf, type Asked, inStream, json, type OpenStream, type Route } from "./route.ts";
@@ -147,12 +147,19 @@ async function* chunksOf(
 ): AsyncGenerator<Sent, void> {
   const { runs, caller } = asked;
   const chunks = new UiChunks(shownTools(agentOf(asked)));
+  const run = id.slice(caller.prefix.length);
   let last = after;
   let isOver = false;
-  yield sent({ type: "start", messageId: after === 0 ? answerId(messageId) : messageId });
+  yield sent({
+    type: "start",
+    messageId: after === 0 ? answerId(messageId) : messageId,
+    messageMetadata: { run },
+  });
   for await (const event of runEvents(id, asked.served, { after, signal, untilItWaits: true })) {
     if (isFact(event)) last = event.seq;
     isOver = event.type === "run-end";
+    if (event.type === "run-end")
+      yield sent({ type: "message-metadata", messageMetadata: metadataOf(run, event) });
     for (const chunk of chunks.of(toldEvent(event, caller))) yield sent(chunk);
   }
   if (!isOver) yield* questionsOf((await runs.waiting(id)).filter(isForPage), { asked, chunks, after: last });

@@ -56,6 +56,7 @@ export class UiChunks {
     if (event.type === "message-end") return event.message === undefined ? [] : this.message(event.message);
     if (event.type === "approval-answer") this.answers.set(event.callId, event);
     if (event.type === "tool-start") return this.begins(event);
+    if (event.type === "tool-progress") return [progressOf(event)];
     if (event.type === "tool-end" || event.type === "knowledge-used")
       return this.endOfCall(event.callId, event.result);
     return event.type === "run-end" ? [...this.lastStep(event.outcome), ...endOf(event.outcome)] : [];
@@ -227,6 +228,14 @@ export class UiChunks {
 }
 
 type Told<Type> = Extract<AgentEvent, { readonly type: Type }>;
+
+/** A value that a tool reports meanwhile: for `onData` of the page alone, since no record keeps it. */
+const progressOf = ({ callId, value }: Told<"tool-progress">): UiChunk => ({
+  type: "data-progress",
+  id: callId,
+  data: { toolCallId: callId, value },
+  transient: true,
+});
 
 function endOfCall(toolCallId: string, { status, text, value }: ToolResult): UiChunk {
   if (status === "ok") return { type: "tool-output-available", toolCallId, output: value ?? text };

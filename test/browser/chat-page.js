@@ -45,11 +45,13 @@ function Part({ part, answer }) {
 }
 
 function Chat() {
+  const [told, setTold] = useState([]);
   const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
     id: chat,
     messages: kept,
     transport,
     resume: true,
+    onData: ({ type, data }) => setTold((before) => [...before, `${type} ${JSON.stringify(data.value)}`]),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const submit = (event) => {
@@ -61,10 +63,10 @@ function Chat() {
   return element(
     "main",
     null,
-    messages.map(({ id, role, parts }) =>
+    messages.map(({ id, role, metadata, parts }) =>
       element(
         "article",
-        { key: id, className: role },
+        { key: id, className: role, title: JSON.stringify(metadata) },
         parts.map((part, place) => element(Part, { key: place, part, answer: addToolApprovalResponse })),
       ),
     ),
@@ -74,6 +76,7 @@ function Chat() {
       element("input", { type: "text" }),
       element("input", { type: "file" }),
     ),
+    element("aside", null, told.join(", ")),
     element("footer", null, error === undefined ? status : String(error)),
   );
 }

@@ -25,7 +25,11 @@ import { agent, tool } from "writ";
 const pay = tool({
   name: "pay", description: "", effect: "irreversible",
   inputSchema: { type: "object", properties: { to: { type: "string" } }, required: ["to"] },
-  execute({ to }) { appendFileSync("paid.txt", to + "\\n"); return "paid " + to; },
+  async execute({ to }, { progress }) {
+    progress({ paying: to });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    appendFileSync("paid.txt", to + "\\n"); return "paid " + to;
+  },
 });
 const model = {
   id: "words", features: { tools: true, files: true },
@@ -131,6 +135,13 @@ describe.skipIf(chromiumPath === undefined)("a page with useChat, in Chromium", 
     project.file("go", "");
     await sees(page, "Hm. One two");
     await expect.poll(() => page.innerText("footer")).toBe("ready");
+    const metadata = () => page.locator("article.assistant").first().getAttribute("title");
+    const told = await metadata();
+    expect(JSON.parse(told ?? "{}")).toMatchObject({
+      run: expect.stringMatching(/^chat\/clerk\/words\/./),
+      outcome: "answered",
+      usage: { outputTokens: expect.any(Number) },
+    });
 
     const png = Buffer.from(
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -141,6 +152,7 @@ describe.skipIf(chromiumPath === undefined)("a page with useChat, in Chromium", 
     await sees(page, "Hm. One two A picture.");
     await page.reload();
     await sees(page, "Hm. One two A picture.");
+    expect(await metadata()).toBe(told); // what was streamed, and what is read again
     expect(await page.locator("article.user").allInnerTexts()).toEqual(["Hello", "What is it?"]);
     const picture = page.locator("article.user img");
     expect(await picture.evaluate((image) => Reflect.get(image, "naturalWidth"))).toBe(1);
@@ -161,6 +173,7 @@ describe.skipIf(chromiumPath === undefined)("a page with useChat, in Chromium", 
     await page.fill("textarea", '{"to":"Grace"}');
     await page.click("text=Approve");
     await sees(page, 'pay output-available "paid Grace" Done.');
+    expect(await page.innerText("aside")).toContain('data-progress {"paying":"Grace"}');
     expect(readFileSync(join(project.folder, "paid.txt"), "utf8")).toBe("Grace\n");
     await page.reload();
     await sees(page, 'pay output-available "paid Grace" Done.');

@@ -368,7 +368,11 @@ describe("the messages of a chat", () => {
     expect(messages.map(shown)).toEqual(page.messages.map(shown));
     expect(messages[0]?.parts).toEqual(question?.parts);
     const run = `chat/payer/c1/${question?.id}`;
-    expect(messages[1]?.metadata).toEqual({ run, outcome: "answered" });
+    expect(messages[1]?.metadata).toMatchObject({
+      run,
+      outcome: "answered",
+      usage: { outputTokens: expect.any(Number) },
+    });
     expect((await told(ask(server, `GET /runs/${encodeURIComponent(run)}`))).id).toBe(run);
 
     const later = new Page(server, "payer", { messages });

@@ -52,15 +52,18 @@ export function Axis({
         ))}
         {scale.segments
           .filter(({ isFolded }) => isFolded)
-          .map(({ from: begin, to, at, until }) => (
-            <span
-              key={begin}
-              class="fold"
-              style={{ left: `${Math.min(90, Math.max(4, inSight((at + until) / 2, zoom)))}%` }}
-            >
-              … {durationText(to - begin)}
-            </span>
-          ))}
+          .map(({ from: begin, to, at, until }) => {
+            const middle = Math.min(100, Math.max(0, inSight((at + until) / 2, zoom)));
+            return (
+              <span
+                key={begin}
+                class="fold"
+                style={{ left: `${middle}%`, transform: `translateX(-${middle}%)` }} // at an edge it ends there
+              >
+                … {durationText(to - begin)}
+              </span>
+            );
+          })}
       </div>
     </div>
   );

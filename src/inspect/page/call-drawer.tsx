@@ -57,14 +57,15 @@ export function CallDrawer({ view, call, acts, onClose }: DrawerProps): JSX.Elem
 
 function Answer({ call: { question } }: { readonly call: InspectedCall }): JSX.Element | null {
   if (question?.answer === undefined) return null;
-  const { approved, by = "somebody", reason, edited, for: span, expired } = question.answer;
+  const { approved, by = "somebody", at, reason, edited, for: span, expired } = question.answer;
   return (
     <Part title="The person's answer">
       <p>
         {expired === true ? "Nobody answered in time" : `${by} said ${approved ? "yes" : "no"}`}
         {span === "run" && ", for the rest of the run"}
         {edited !== undefined && ", with other arguments"}
-        {reason !== undefined && `: ${reason}`}.
+        {reason !== undefined && `: ${reason}`}
+        {at !== undefined && <span class="quiet"> ({timeText(at)})</span>}
       </p>
     </Part>
   );
@@ -77,7 +78,7 @@ function Arguments({
 }): JSX.Element {
   return (
     <Part title="Arguments">
-      {malformed !== undefined && <p class="trouble">They are no JSON: {malformed}</p>}
+      {malformed !== undefined && <p class="trouble">They were not used: {malformed}</p>}
       {faults.length > 0 && (
         <dl class="faults" aria-label="Where they do not fit the schema">
           {faults.map(({ at, message }) => (
@@ -107,6 +108,13 @@ function chosen(isBound: boolean | undefined, isDefault: true | undefined): JSX.
   return isBound === undefined ? "" : isBound ? "yes" : <strong>no</strong>;
 }
 
+/** The words about a value that was not found, where that does not say that nothing had it before. */
+const unsureWords = {
+  short: "too short to look for",
+  long: "too long to look for",
+  partly: "not in what this page has of earlier texts",
+} as const;
+
 function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Element | null {
   const origins = useMemo(() => originsOf(view, call), [view, call]);
   if (origins.length === 0) return null;
@@ -122,7 +130,7 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
           </tr>
         </thead>
         <tbody>
-          {origins.map(({ path, value, seenIn, isShort, isBound, isDefault }) => (
+          {origins.map(({ path, value, seenIn, unsure, isBound, isDefault }) => (
             <tr key={path}>
               <td>
                 <span class="quiet">{path}</span>
@@ -130,7 +138,9 @@ function Origins({ view, call }: Pick<DrawerProps, "view" | "call">): JSX.Elemen
                 <code>{shownValue(value)}</code>
               </td>
               <td>
-                {seenIn ?? <span class="quiet">{isShort ? "too short to look for" : "nowhere before"}</span>}
+                {seenIn ?? (
+                  <span class="quiet">{unsure === undefined ? "nowhere before" : unsureWords[unsure]}</span>
+                )}
               </td>
               {isAsked && <td>{chosen(isBound, isDefault)}</td>}
             </tr>

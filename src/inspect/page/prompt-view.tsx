@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { isCut } from "../bounded.ts";
 import { type Conversation, conversationsIn } from "../conversations.ts";
 import type { InspectedRun, PromptMessage } from "../view.ts";
 import { countText, shownValue } from "./words.ts";
@@ -59,6 +60,7 @@ function Prompts({ conversation }: { readonly conversation: Conversation }): JSX
   const messages = conversation.messages.slice(0, turn.promptLength);
   const from = onlyNew ? Math.min(before, messages.length) : 0;
   const first = Math.max(from, messages.length - most);
+  const isPartly = messages.some(({ text }) => isCut(text));
   const characters = messages.reduce((sum, { text }) => sum + text.length, 0);
   return (
     <>
@@ -77,7 +79,8 @@ function Prompts({ conversation }: { readonly conversation: Conversation }): JSX
           <input type="checkbox" checked={onlyNew} onChange={() => setOnlyNew(!onlyNew)} /> only what is new
         </label>
         <span class="quiet">
-          {countText(messages.length, "message")}, {characters.toLocaleString("en")} characters
+          {countText(messages.length, "message")}, {isPartly && "more than "}
+          {characters.toLocaleString("en")} characters
           {turn.model === undefined ? "" : `, ${turn.model.usage.inputTokens.toLocaleString("en")} tokens in`}
         </span>
       </div>
@@ -98,7 +101,7 @@ function Prompts({ conversation }: { readonly conversation: Conversation }): JSX
             key={first + index}
             message={message}
             isNew={first + index >= before}
-            share={message.text.length / Math.max(1, characters)}
+            share={isPartly ? 0 : message.text.length / Math.max(1, characters)}
           />
         ))}
       </ol>

@@ -61,7 +61,7 @@ function Card({ question, actsOf, onOpen }: CardProps): JSX.Element {
         </p>
       )}
       {by !== undefined && <p class="quiet">Only {by.join(", ")} may answer.</p>}
-      <Answering question={question} acts={actsOf(request.agent)} />
+      <Answering question={question} acts={actsOf(request.path[0] ?? request.agent)} />
       <button type="button" class="plain" onClick={() => onOpen(runId)}>
         Open {runId}
       </button>

@@ -16,7 +16,7 @@ import { folds, rowAround, rowsOf, type WaterfallRow } from "./rows.ts";
 import { type Tab, Tabs } from "./tabs.tsx";
 import { InsideDrawer, TurnDrawer } from "./turn-drawer.tsx";
 import { Waterfall } from "./waterfall.tsx";
-import { durationText, shownValue, signOf, timeText } from "./words.ts";
+import { durationText, lineText, shownValue, signOf, timeText } from "./words.ts";
 
 interface RunPageProps {
   readonly view: InspectedRun;
@@ -53,6 +53,7 @@ export function RunPage({
     <div class={`run-page${row === undefined || tab !== "calls" ? "" : " with-drawer"}`}>
       <div class="run-main">
         <Head view={view} onBack={onBack} />
+        <NoAnswer view={view} />
         {view.notes.map((note) => (
           <p key={note} class="notice">
             {note}
@@ -183,6 +184,16 @@ function Head({
         </span>
       </p>
     </header>
+  );
+}
+
+/** The reason why a run that has ended has no answer. */
+function NoAnswer({ view: { outcome } }: { readonly view: InspectedRun }): JSX.Element | null {
+  if (outcome === undefined || outcome.type === "answered") return null;
+  return (
+    <p class="notice trouble no-answer">
+      <strong>{outcome.type}</strong>: {lineText(outcome.text)}
+    </p>
   );
 }
 

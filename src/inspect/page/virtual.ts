@@ -12,7 +12,23 @@ export interface Rows {
 
 const extra = 8;
 
-/** Finds the visible rows of a long list whose rows have one height, so that only these are drawn. */
+/** True while the page is printed: paper does not scroll. */
+function usePaper(): boolean {
+  const [isPaper, setPaper] = useState(false);
+  useEffect(() => {
+    const begin = (): void => setPaper(true);
+    const end = (): void => setPaper(false);
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  return isPaper;
+}
+
+/** Finds the visible rows of a long list whose rows have one height, so that only these are drawn; on paper all are. */
 export function useRows(count: number, height: number): Rows {
   const box = useRef<HTMLDivElement>(null);
   const [sight, setSight] = useState({ top: 0, height: 800 });
@@ -29,8 +45,9 @@ export function useRows(count: number, height: number): Rows {
       element.removeEventListener("scroll", look);
     };
   }, []);
-  const first = Math.max(0, Math.min(count - 1, Math.floor(sight.top / height)) - extra);
-  const last = Math.min(count, Math.ceil((sight.top + sight.height) / height) + extra);
+  const isPaper = usePaper();
+  const first = isPaper ? 0 : Math.max(0, Math.min(count - 1, Math.floor(sight.top / height)) - extra);
+  const last = isPaper ? count : Math.min(count, Math.ceil((sight.top + sight.height) / height) + extra);
   function show(index: number): void {
     const element = box.current;
     if (element === null) return;

@@ -34,7 +34,7 @@ export const timeText = (time: number): string =>
 export const countText = (count: number, thing: string): string =>
   `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 
-/** The word of a state, beside its sign. */
+/** The word of a state, beside its sign. The calls of a reply that only look are recorded when they have ended. */
 export const stateWords: Readonly<Record<CallState, string>> = {
   done: "done",
   failed: "failed",
@@ -42,7 +42,7 @@ export const stateWords: Readonly<Record<CallState, string>> = {
   refused: "refused",
   waiting: "waiting",
   open: "running",
-  pending: "not yet",
+  pending: "no record yet",
 };
 
 /** The signs of states, each with a shape of its own. */

@@ -51,7 +51,7 @@ it("does not say of a value that is too short to look for that nothing had it be
   const view = await loadRun("one", { store, agents: [], host: nodeHost, known: new Map() });
   const [looked] = view.turns.flatMap(({ calls }) => calls);
   expect(looked && originsOf(view, looked)).toEqual([
-    { path: "id", value: "17", isShort: true },
+    { path: "id", value: "17", unsure: "short" },
     { path: "to", value: "ada@example.com", seenIn: "the input" },
     { path: "at", value: "nowhere" },
   ]);
