@@ -1,6 +1,6 @@
 import { WritError } from "../error/writ-error.ts";
 import type { AgentEvent } from "../event/event.ts";
-import type { Outcome } from "../event/outcome.ts";
+import type { AnsweredOutcome, UnansweredOutcome } from "../event/outcome.ts";
 import { directJournal } from "../journal/direct-journal.ts";
 import type { Host } from "../journal/host.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -31,20 +31,14 @@ import { beginningOf, leavingOf, placeOf } from "./kept-beginning.ts";
 import { listenerOf } from "./observers.ts";
 import type { AccountChoice, RunOptions } from "./run-options.ts";
 
-/** The result of a run, whatever its end. */
-export interface RunResult<Output> {
+/** The part of a run's result that every end has. */
+interface CommonResult {
   /** The id of the run: that of the option `runId`, or a random one. */
   readonly runId: string;
-  /** The end of the run: `answered`, `failed`, `exhausted`, ... */
-  readonly outcome: Outcome;
-  /** Present if the outcome is `answered`. */
-  readonly output?: Output;
   /** The answer as text; empty if there is none. */
   readonly text: string;
   /** The files in the answer: what the model drew or spoke. */
   readonly files: readonly FilePart[];
-  /** The error of a run that did not answer. */
-  readonly error?: WritError;
   /** The messages of the run, in order; with a session, those of its conversation too. */
   readonly transcript: ReadyTranscript;
   /** The calls of this run with their ends, including those that did not run; made on first read. Calls of runs inside are in the results of those. */
@@ -57,11 +51,47 @@ export interface RunResult<Output> {
   readonly turns: number;
   /** The label of the answer: the join of the labels of everything read for it. */
   readonly label: Label;
+}
+
+/** The result of a run that answered. */
+interface AnsweredRun<Output> extends CommonResult {
+  readonly outcome: AnsweredOutcome;
+  /** The answer, as the `output` of the agent has it. */
+  readonly output: Output;
+  readonly error?: undefined;
+  readonly checkpoint?: undefined;
+  readonly questions?: undefined;
+}
+
+/** The result of a run without an answer. */
+interface UnansweredRun extends CommonResult {
+  /** The end of the run: `failed`, `exhausted`, ... */
+  readonly outcome: UnansweredOutcome;
+  readonly output?: undefined;
+  /** Says why the run has no answer. The agent called as a function throws it. */
+  readonly error: WritError;
   /** Present if the outcome is `suspended`: `agent.resume()` continues from it. */
   readonly checkpoint?: Checkpoint;
   /** Present if the outcome is `suspended` for want of answers: once they are given, another run with the same journal and id goes on. */
   readonly questions?: readonly OpenQuestion[];
 }
+
+/**
+ * The result of a run, whatever its end. It has an `output` or an `error`: a check of `error` tells TypeScript which.
+ *
+ * @example
+ * ```ts
+ * import { agent } from "writ";
+ * import { scripted } from "writ/testing";
+ * import { z } from "zod";
+ *
+ * const namer = agent({ name: "namer", model: scripted(['{"city":"Lima"}']), output: z.object({ city: z.string() }) });
+ * const { output, error } = await namer.run("Which city?");
+ * if (error !== undefined) throw error;
+ * console.log(output.city);
+ * ```
+ */
+export type RunResult<Output> = AnsweredRun<Output> | UnansweredRun;
 
 /** Anything that can be run: an agent or a composition. */
 export interface Runnable<Input = never, Output = unknown> {
@@ -181,7 +211,7 @@ export function runnable<Input, Output>({
   async function call(input: Input, options?: RunOptions): Promise<Output> {
     const result = await run(input, options);
     tellCut(result, name, about.host);
-    return outputOf(result, name);
+    return outputOf(result);
   }
   known.set(call, about);
   Object.defineProperty(call, "name", { value: name }); // a function has a name of its own, which cannot be assigned
@@ -198,12 +228,9 @@ function tellCut({ outcome, output }: RunResult<unknown>, name: string, { warn }
 }
 
 /** The output of a run that answered. @throws WritError for any other end */
-function outputOf<Output>(result: RunResult<Output>, name: string): Output {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run that answered has an output
-  if (result.outcome.type === "answered") return result.output as Output;
-  throw result.error === undefined
-    ? new WritError("run-refused", { name, reason: result.outcome.type })
-    : withRun(result.error, result);
+function outputOf<Output>(result: RunResult<Output>): Output {
+  if (result.error === undefined) return result.output;
+  throw withRun(result.error, result);
 }
 
 /** Runs to the end, and passes on each event. */

@@ -30,7 +30,11 @@ export function addPolicy(program: Command, act: Act): void {
       .option("--policy <file>", "also show what this policy would have decided")
       .option("--tools <file>", `${toolsHelp}; with --policy`)
       .option("--store <place>", "the store of the durable run; default: WRIT_STORE, otherwise runs.db")
-      .option("--agent <file>", "the program or definition of its agent, for a durable run"),
+      .option("--agent <file>", "the program or definition of its agent, for a durable run")
+      .option(
+        "--accept <parts>",
+        "the parts of the agent that changed since that run, like tools,instructions",
+      ),
   ).action((run: string, flags: ExplainFlags) =>
     act(flags, async () => (await import("./policy-explain.ts")).explainRun(run, flags)),
   );

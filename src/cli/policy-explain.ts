@@ -16,10 +16,11 @@ import { loadAgent } from "./load-agent.ts";
 import { jsonLine, oneLine, printable, processOutput } from "./output.ts";
 import { readPolicy } from "./read-policy.ts";
 import { readText, readTools } from "./read-tools.ts";
-import { knownStore, type StoreFlags } from "./run-store.ts";
+import { knownStore } from "./run-store.ts";
+import { acceptedParts, type CheckFlags } from "./work.ts";
 
 /** The options of `writ policy explain`. */
-export interface ExplainFlags extends StoreFlags {
+export interface ExplainFlags extends CheckFlags {
   readonly policy?: string;
   readonly tools?: string;
   readonly agent?: string;
@@ -37,7 +38,7 @@ interface ExplainedCall {
 /**
  * `writ policy explain <run>`: prints each call of a run with its decision and the reason; with `--policy` also the decision of another policy.
  *
- * @throws WritError `option-invalid`, `run-missing`, and the errors of reading agents, policies and tools
+ * @throws WritError `option-invalid`, `run-missing`, `journal-mismatch`, and the errors of reading agents, policies and tools
  */
 export async function explainRun(run: string, flags: ExplainFlags): Promise<ExitCode> {
   const { policy, tools, json = false } = flags;
@@ -76,7 +77,7 @@ async function factsOf(id: string, flags: ExplainFlags): Promise<readonly AgentE
   }
   const agent = await loadAgent(flags.agent);
   await using store = await knownStore(flags);
-  return await recordedFacts(id, { store, agents: [agent], host: nodeHost });
+  return await recordedFacts(id, { store, agents: [agent], host: nodeHost, ...acceptedParts(flags) });
 }
 
 async function describedTools(path: string): Promise<readonly DescribedTool[]> {

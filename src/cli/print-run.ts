@@ -2,7 +2,7 @@ import { checkArguments, closed } from "../error/check-shape.ts";
 import type { AgentEvent } from "../event/event.ts";
 import { capabilityAudit, type CapabilityLook } from "../event/capability-audit.ts";
 import type { Approve } from "../run/approval.ts";
-import type { Outcome } from "../event/outcome.ts";
+import type { UnansweredOutcome } from "../event/outcome.ts";
 import { noUsage } from "../message/usage.ts";
 import {
   anything,
@@ -162,6 +162,6 @@ export function resultObject(end: PrintedEnd, error?: unknown): object {
 }
 
 /** Makes the error of an outcome, for an agent of another copy of the package whose result carries no error. */
-function errorOf(outcome: Exclude<Outcome, { readonly type: "answered" }>): Error {
+function errorOf(outcome: UnansweredOutcome): Error {
   return new Error("message" in outcome ? outcome.message : outcome.reason);
 }

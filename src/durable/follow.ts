@@ -1,4 +1,5 @@
 import type { RunResult } from "../agent/runnable.ts";
+import { isWritError, type WritError } from "../error/writ-error.ts";
 import { type AgentEvent, isFact } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
 import { storedResult } from "../journal/stored-json.ts";
@@ -111,9 +112,20 @@ export async function replayKnown(run: StoredRun, around: DurableAround): Promis
   return agent.run(input, { ...options, journal });
 }
 
-/** The recorded facts of a run so far, whether it has ended or not. @throws WritError `run-missing`, `run-agent-missing` */
+/**
+ * The recorded facts of a run so far, whether it has ended or not.
+ *
+ * @throws WritError `run-missing`, `run-agent-missing`; `journal-mismatch`, `journal-longer` for a run of another program
+ */
 export async function recordedFacts(id: string, around: DurableAround): Promise<readonly AgentEvent[]> {
-  return (await replayedFacts(id, around)).facts;
+  const { facts, error } = await replayedFacts(id, around);
+  if (isOfAnotherProgram(error)) throw error;
+  return facts;
+}
+
+/** True for the error of a replay whose records were made by another program: its facts are not those of the run. */
+export function isOfAnotherProgram(error: unknown): error is WritError {
+  return isWritError(error, "journal-mismatch") || isWritError(error, "journal-longer");
 }
 
 /** The recorded facts of a run so far, and the error of the replay: for a run that goes on, that its records end. */

@@ -18,6 +18,10 @@ const ofFields: Words = {
   deny: "disallowedtools exclude blockedtools",
   tools: "allowedtools activetools toolsets functions",
   execute: "run handler func fn call invoke",
+  "execute: (args) => whatTheModelReads": "tomodeloutput",
+  "execute: (args, { waitFor }) => result": "suspendschema resumeschema",
+  effect: "annotations",
+  "providerOptions: { openai: { strict } }": "strict",
   inputSchema: "parameters schema input args",
   outputSchema: "output returns",
   input: "inputschema parameters schema args argsschema",
@@ -53,7 +57,10 @@ const ofFields: Words = {
 };
 
 /** The words of any other object that belong elsewhere. */
-const elsewhere: Words = { [`agent({ ${asking} })`]: approvals };
+const elsewhere: Words = {
+  [`agent({ ${asking} })`]: approvals,
+  "agent({ onEvent })": "oninputstart oninputdelta oninputavailable",
+};
 
 const listenWith = (option: string): string =>
   `npx writ serve --${option}\` on the command line, or \`createServer(getRequestListener(server.fetch)).listen({ ${option} })`;

@@ -10,8 +10,17 @@ import type { Json } from "../util/json.ts";
  * `refused`: a rule refused the run. `cancelled`: somebody aborted it. `failed`: the model, a tool or the
  * world failed.
  */
-export type Outcome =
-  | { readonly type: "answered"; readonly content: Json; readonly finishReason: FinishReason }
+export type Outcome = AnsweredOutcome | UnansweredOutcome;
+
+/** The end of a run that answered. */
+export interface AnsweredOutcome {
+  readonly type: "answered";
+  readonly content: Json;
+  readonly finishReason: FinishReason;
+}
+
+/** The end of a run without an answer. */
+export type UnansweredOutcome =
   | ({ readonly type: "exhausted" } & Excess)
   | ({ readonly type: "suspended" } & Excess<Excess["field"] | "answers" | "handover">)
   | { readonly type: "refused"; readonly code: ErrorCode; readonly message: string }

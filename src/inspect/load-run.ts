@@ -1,9 +1,9 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentManifest } from "../agent/describe/manifest-data.ts";
 import type { DurableAround } from "../durable/durable-options.ts";
-import { replayedFacts } from "../durable/follow.ts";
+import { isOfAnotherProgram, replayedFacts } from "../durable/follow.ts";
 import type { StoredRun } from "../durable/run-store.ts";
-import { isWritError, messageOf, WritError } from "../error/writ-error.ts";
+import { messageOf, WritError } from "../error/writ-error.ts";
 import { isFact } from "../event/event.ts";
 import type { PolicyJson } from "../policy/rules/rule.ts";
 import { policyFromJson } from "../policy/study/policy.ts";
@@ -57,7 +57,7 @@ async function factsOf(run: StoredRun, around: RunsToInspect): Promise<Pick<Know
   if (!around.known.has(run.agent)) return {};
   try {
     const { facts, error } = await replayedFacts(run.id, around);
-    if (!isWritError(error, "journal-mismatch") && !isWritError(error, "journal-longer"))
+    if (!isOfAnotherProgram(error))
       return { facts: facts.flatMap((event) => (isFact(event) ? [event] : [])), notes: aboutSession(run) };
     const reason = messageOf(error);
     return {

@@ -224,6 +224,28 @@ export default [tool({ name: "file_ticket", description: "", inputSchema, effect
     expect(stdout).toContain("A person is asked");
   });
 
+  it("explains a durable run of an agent that has changed since once the change is accepted", async () => {
+    const durable = ["--durable", "--store", "runs.db", "--id", "r2"];
+    expect(await writ(["run", agentFile, "Any news?", ...durable])).toMatchObject({ code: 6 });
+    const changed = readFileSync(agentFile, "utf8").replace(
+      'name: "clerk"',
+      'name: "clerk", instructions: "Be brief."',
+    );
+    const explain = [
+      "policy",
+      "explain",
+      "r2",
+      "--store",
+      "runs.db",
+      "--agent",
+      write("changed.mjs", changed),
+    ];
+    const { code, stdout, stderr } = await writ(explain);
+    expect([code, stdout, stderr]).toEqual([1, "", expect.stringContaining("its instructions changed")]);
+    const accepted = await writ([...explain, "--accept", "instructions"]);
+    expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining("2 send_mail") });
+  });
+
   it("says what a changed policy may allow more, and ends with 1 for it", async () => {
     const before = write("before.json", { name: "p", rules: [], skills: { post: ["read_mail"] } });
     const after = write("after.json", {

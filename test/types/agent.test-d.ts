@@ -33,6 +33,25 @@ describe("the name of a model", () => {
   });
 });
 
+describe("the result of a run", () => {
+  const namer = agent({ name: "a", model: scripted(["x"]), output: z.object({ city: z.string() }) });
+
+  it("has an output where it has no error", async () => {
+    const run = await namer.run("Which?");
+    // @ts-expect-error -- it may have ended without an answer
+    run.output.city.trim();
+    if (run.error !== undefined) throw run.error;
+    expectTypeOf(run.output).toEqualTypeOf<{ city: string }>();
+    expectTypeOf(run.outcome.type).toEqualTypeOf<"answered">();
+  });
+
+  it("keeps it in parts", async () => {
+    const { output, error, outcome } = await namer.run("Which?");
+    if (error === undefined) expectTypeOf(output).toEqualTypeOf<{ city: string }>();
+    else expectTypeOf(outcome.type).extract<"answered">().toBeNever();
+  });
+});
+
 describe("inference", () => {
   it("takes a made tool with another schema in a definition", () => {
     const made = tool({

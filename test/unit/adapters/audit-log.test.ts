@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync
 import { execFileSync, spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { auditLog } from "../../../src/audit.ts";
-import { agent, type AgentEvent, isFact } from "../../../src/index.ts";
+import { durableRuns, memoryRuns } from "../../../src/durable.ts";
+import { agent, type AgentEvent, allow, ask, isFact, policy } from "../../../src/index.ts";
 import type { PlainReply } from "../../../src/models.ts";
 import { fakeTool, scripted } from "../../../src/testing.ts";
 
@@ -34,6 +35,32 @@ function clerk(onEvent: (event: AgentEvent) => unknown) {
 }
 
 describe("auditLog()", () => {
+  it("has each fact of a durable run that goes on in the last line of its number", async () => {
+    const log = auditLog(path);
+    const store = memoryRuns();
+    const desk = agent({
+      name: "desk",
+      model: scripted([{ calls: [{ name: "look" }] }, { calls: [{ name: "pay" }] }, "Paid."]),
+      tools: [fakeTool("look", "seen"), fakeTool("pay", "paid")],
+      policy: policy({ name: "money", rules: [allow("look"), ask("pay")] }),
+    });
+    const runs = durableRuns({ store, agents: [desk], onEvent: log });
+    const worker = runs.work();
+    await runs.start(desk, "Pay", { id: "r" });
+    await vi.waitFor(async () => expect(await runs.waiting("r")).toHaveLength(1));
+    for (const { key, request } of await runs.waiting("r"))
+      await runs.answer("r", key, { approved: true, hash: request.hash, by: "kim" });
+    await runs.result("r");
+    const facts = await Array.fromAsync(runs.events("r"));
+    await worker.drain();
+    log.flush();
+
+    const lines = entries();
+    expect(lines.filter(({ type, name }) => type === "tool-start" && name === "look")).toHaveLength(2);
+    const last = new Map(lines.map((line) => [line["seq"], line["type"]])); // the last line of a number counts
+    expect([...last]).toEqual(facts.map(({ seq, type }) => [seq, type]));
+  });
+
   it("has a line for each fact, with who, what and how it ended, and no word of the content [O4]", async () => {
     const facts: AgentEvent[] = [];
     const log = auditLog(path);

@@ -152,6 +152,18 @@ it("an approval in asTool() and skill() is named where it belongs", () => {
   expect(() => skill({ ...named("s"), tools: [], requireApproval: true } as never)).toThrow(says);
 });
 
+it.each([
+  ["toModelOutput", "execute: (args) => whatTheModelReads"],
+  ["strict", "providerOptions: { openai: { strict } }"],
+  ["annotations", "effect"],
+  ["suspendSchema", "execute: (args, { waitFor }) => result"],
+  ["onInputAvailable", "agent({ onEvent })"],
+])("a field %s of a tool", (field, write) => {
+  const make = () =>
+    tool({ name: "t", description: "", inputSchema: { type: "object" }, execute: () => 1, [field]: true });
+  expect(make).toThrow(`write \`${write}\` in place of \`${field}\``);
+});
+
 it("a setting among the options of a model", () => {
   const make = () => openaiCompatible("m", { baseUrl: "http://localhost", temperature: 1 } as never);
   expect(make).toThrow(
