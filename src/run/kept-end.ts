@@ -53,6 +53,13 @@ export function keptFrom({
   };
 }
 
+/** True if two ends tell the same, about the same questions: a run that waits again can tell it in the same words. */
+export function isSameEnd(one: Pick<KeptEnd, "outcome" | "questions">, other: typeof one): boolean {
+  const told = ({ outcome, questions = [] }: typeof one): string =>
+    JSON.stringify([outcome, questions.map(({ key }) => key)]);
+  return told(one) === told(other);
+}
+
 function keptError({ code, data, retryable }: WritError, throws?: boolean): KeptError {
   const error = { code, data, retryable };
   return throws === true ? { ...error, throws } : error;

@@ -20,7 +20,7 @@ import { mapped } from "../util/mapped.ts";
 import { lazy } from "../util/remembered.ts";
 import { waitForAll } from "../util/wait-for-all.ts";
 import { callEnded, type End, type Ending, isCancelled, type StopReason, stopped } from "./end.ts";
-import { endFrom, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
+import { endFrom, isSameEnd, type KeptEnd, keptFrom, pauseKey } from "./kept-end.ts";
 import { keptEnd, lookUp, pausesIn, Replay } from "./recorded-end.ts";
 import { Standing, type StandsAt } from "./standing.ts";
 import { handedOver, RunWaits } from "./waits.ts";
@@ -249,9 +249,8 @@ export class StepsOfRun implements Journal {
     const key = this.keyOfEndAlone(end);
     if (key !== undefined || this.find === undefined || this.stop?.reason?.type === "cancelled") return key;
     const before = pausesIn(this.options.journal).at(-1);
-    const isSame =
-      before?.stop === undefined && JSON.stringify(before?.outcome) === JSON.stringify(keptFrom(end).outcome);
-    return before === undefined || isSame ? undefined : this.nextPause();
+    if (before === undefined) return undefined;
+    return before.stop === undefined && isSameEnd(before, keptFrom(end)) ? undefined : this.nextPause();
   }
 
   private keyOfEndAlone({ outcome, questions, throws }: End): string | undefined {

@@ -173,6 +173,15 @@ const broken: readonly [what: string, name: string, deviations: Schedule["deviat
     ],
   ],
   [
+    "a run that waits a second time, after an end that its process did not live to report, takes the answer",
+    "scripted",
+    [
+      { at: "model 1", does: "is-silent" },
+      { at: "step 3", does: "dies-after" },
+      { at: "model 2", does: "proposes", calls: [{ name: "pay", arguments: { order: "A1", amount: 2 } }] },
+    ],
+  ],
+  [
     "calls of a run that was handed over when its time ended have ends, live and at a replay",
     "sensible",
     [
