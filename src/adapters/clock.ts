@@ -30,8 +30,9 @@ export const nodeHost: Host = {
   now: () => Date.now(),
   ofRun() {
     if (this.now !== nodeHost.now) return this; // a host with another clock
-    const from = Date.now() - performance.now();
-    return { ...this, now: () => Math.round(from + performance.now()), day: this };
+    const clock = performance; // the global is a getter
+    const from = Date.now() - clock.now();
+    return { ...this, now: () => Math.round(from + clock.now()), day: this };
   },
   timer(afterMs, fire) {
     if (afterMs <= 0) return soon(fire);

@@ -8,6 +8,7 @@ import type { Tool } from "../tool/tool.ts";
 import { parseJson } from "../util/json.ts";
 import { remembered } from "../util/remembered.ts";
 import { sameJson } from "../util/same-json.ts";
+import type { Writing } from "../util/writing.ts";
 import { isQuoted } from "./copied-calls.ts";
 import type { Driver, Reading, TurnInput } from "./driver.ts";
 import { type Caller, callerFor } from "./late-tools.ts";
@@ -50,16 +51,19 @@ export const nativeDriver: Driver = {
   request(turn) {
     const { settings, toolChoice } = turn;
     const format = formatOf(turn);
-    const { told, ...described } = toldIn(turn);
+    const described = toldIn(turn);
+    const { tools, callable } = described.told;
     const choice =
       typeof toolChoice === "object" ? { tool: wireName(toolChoice.tool, described) } : toolChoice;
-    return {
+    const request: Writing<ModelRequest> = {
       messages: requestMessages(turn, described),
-      ...told,
-      toolChoice: told.callable?.length === 0 ? "none" : choice,
+      tools,
+      toolChoice: callable?.length === 0 ? "none" : choice,
       settings,
-      ...(format === undefined ? {} : { format }),
     };
+    if (callable !== undefined) request.callable = callable;
+    if (format !== undefined) request.format = format;
+    return request;
   },
   read(reply, turn) {
     const mayThink = /think|THINK/.test(textOf(reply.message));

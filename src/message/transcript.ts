@@ -77,8 +77,9 @@ class Log {
   charactersUpTo(length: number): number {
     const isShorter = length < this.#measured;
     let sum = isShorter ? 0 : this.#characters;
-    for (const message of this.messages.slice(isShorter ? 0 : this.#measured, length))
-      sum += charactersOf(message);
+    for (let index = isShorter ? 0 : this.#measured; index < length; index += 1)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
+      sum += charactersOf(this.messages[index] as Message);
     if (isShorter) return sum;
     this.#measured = length;
     return (this.#characters = sum);

@@ -45,19 +45,19 @@ export type ReportedUsage = Partial<Omit<Usage, "estimated">>;
 /** No tokens yet. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** The counts that not every provider gives. */
-const details = ["cachedInputTokens", "cacheWriteTokens", "reasoningTokens"] as const;
-
 /** The sum of two usages; estimated when one of them is. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum: Writing<Usage> = {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
   };
-  for (const field of details) {
-    const [one, other] = [a[field], b[field]];
-    if (one !== undefined || other !== undefined) sum[field] = (one ?? 0) + (other ?? 0);
-  }
+  // Field by field: a loop over the names of the fields costs each turn ten times as much.
+  if ((a.cachedInputTokens ?? b.cachedInputTokens) !== undefined)
+    sum.cachedInputTokens = (a.cachedInputTokens ?? 0) + (b.cachedInputTokens ?? 0);
+  if ((a.cacheWriteTokens ?? b.cacheWriteTokens) !== undefined)
+    sum.cacheWriteTokens = (a.cacheWriteTokens ?? 0) + (b.cacheWriteTokens ?? 0);
+  if ((a.reasoningTokens ?? b.reasoningTokens) !== undefined)
+    sum.reasoningTokens = (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0);
   if (a.estimated === true || b.estimated === true) sum.estimated = true;
   return sum;
 }
@@ -76,10 +76,12 @@ export function completeUsage(
     inputTokens: input ?? estimateTokens(characters.input),
     outputTokens: output ?? estimateTokens(characters.output),
   };
-  for (const field of details) {
-    const count = plausible(reported?.[field]);
-    if (count !== undefined) usage[field] = count;
-  }
+  const cached = plausible(reported?.cachedInputTokens);
+  const written = plausible(reported?.cacheWriteTokens);
+  const reasoning = plausible(reported?.reasoningTokens);
+  if (cached !== undefined) usage.cachedInputTokens = cached;
+  if (written !== undefined) usage.cacheWriteTokens = written;
+  if (reasoning !== undefined) usage.reasoningTokens = reasoning;
   if (input === undefined || output === undefined) usage.estimated = true;
   return usage;
 }

@@ -95,12 +95,15 @@ function settleCalls({ state, open, calls, circle }: OpenedBatch, executed: Exec
   const gate = executed.modes.reduce(applyMode, state.gate);
   const results = gate === state.gate ? brought : toldOfNarrowing(brought, state.gate, gate);
   const transcript = settleAll(open, (_call, index) => results[index] ?? lostResult);
-  const { inside } = executed;
+  const spent = { ledger: executed.ledger, usage: state.usage, acts: state.acts };
+  const { ledger, usage, acts } = bookInside(spent, executed.inside);
   const settled: State = {
     ...state,
     transcript,
     repeats,
-    ...bookInside({ ledger: executed.ledger, usage: state.usage, acts: state.acts }, inside),
+    ledger,
+    usage,
+    acts,
     limits: executed.limits,
     gate,
     learned: learn(state.learned, transcript.since(state.transcript.length), state.gate.allowed),
@@ -218,8 +221,7 @@ export function addRound({ rounds, streaks }: Repeats, round: CallRound): Repeat
     const isSame = before !== undefined && sameResults(before, round) && sameCalls(before.calls, round.calls);
     next.push(isSame ? streak + 1 : 0);
   });
-  const kept = rounds.length < longestPeriod ? rounds : rounds.slice(1);
-  return { rounds: kept.concat([round]), streaks: next };
+  return { rounds: rounds.slice(1 - longestPeriod).concat([round]), streaks: next };
 }
 
 /** The number of times that the last circle has come, with the same results each time: 1 if the last round is new. */

@@ -189,9 +189,12 @@ function takeRead({ record, reading, speaker }: ReadReply, asking: TurnQuestion)
     driver: record.driver,
     durationMs: endedAt - startedAt,
   });
+  const { ledger, usage, acts } = booked(before, record, run);
   const state = {
     ...before,
-    ...booked(before, record, run),
+    ledger,
+    usage,
+    acts,
     learned,
     driver: Math.max(0, run.options.drivers.indexOf(speaker)),
     speaker,
