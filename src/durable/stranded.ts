@@ -1,8 +1,10 @@
 import { isWritError, WritError } from "../error/writ-error.ts";
+import { startKey } from "../journal/record-form.ts";
 import type { DurableAround } from "./durable-options.ts";
 import { replayKnown } from "./follow.ts";
 import { pagedRuns } from "./paged-runs.ts";
 import { leftToLater } from "./protocol.ts";
+import { keepsConversation } from "./run-of.ts";
 import { openStatuses, type StoredRun } from "./run-store.ts";
 
 /** A run that cannot go on with the code of this process, and the reason. */
@@ -58,7 +60,18 @@ async function faultOf(run: StoredRun, around: DurableAround): Promise<WritError
     await replayKnown(run, around);
     return undefined;
   } catch (error) {
-    if (isWritError(error)) return ofOtherCode.has(error.code) ? error : undefined;
-    throw error;
+    if (!isWritError(error)) throw error;
+    if (!ofOtherCode.has(error.code)) return undefined;
+    const isOfStart = isWritError(error, "journal-mismatch") && error.data.key === startKey;
+    return isOfStart || !isLeftToOthers(run, around) ? error : undefined;
   }
+}
+
+/**
+ * True of a run whose conversation is in the sessions, in a process that has none: its workers leave the run to others. Its replay begins without the conversation,
+ * so that only the record of its start can be compared.
+ */
+function isLeftToOthers({ session, agent }: StoredRun, { sessions, agents = [] }: DurableAround): boolean {
+  const known = agents.find(({ name }) => name === agent);
+  return session !== undefined && sessions === undefined && known !== undefined && keepsConversation(known);
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { durableRuns, memoryRuns } from "../../src/durable.ts";
 import { recordForm } from "../../src/journal/record-form.ts";
-import { agent, type Budget } from "../../src/index.ts";
+import { textOf } from "../../src/doors.ts";
+import { agent, type Budget, inMemorySessions, type Policy, session } from "../../src/index.ts";
 import type { Tools } from "../../src/tools.ts";
 import { sqliteRuns } from "../../src/sqlite.ts";
 import { fakeTool } from "../../src/testing.ts";
@@ -12,13 +13,22 @@ import { durablePlaces, storesIn } from "./durable-place.ts";
 
 const pay = fakeTool("pay", "paid", { effect: "irreversible" });
 
+const asks: Policy = () => ({ verdict: "ask", rule: "asks", reason: "a person decides" });
+const allows: Policy = () => ({ verdict: "allow", rule: "allows", reason: "" });
+
 /** The agent as one version of a program has it. Its model decides by the conversation alone. */
-const clerk = (changed: { readonly tools?: Tools; readonly budget?: Budget } = {}) =>
+const clerk = (
+  changed: { readonly tools?: Tools; readonly budget?: Budget; readonly policy?: Policy } = {},
+) =>
   agent({
     name: "clerk",
-    model: ({ messages }) => (messages.at(-1)?.role === "tool" ? "Paid." : { calls: [{ name: "pay" }] }),
+    model: ({ messages }) => {
+      const last = messages.at(-1);
+      if (last?.role === "user" && textOf(last) === "Hello") return "Hello.";
+      return last?.role === "tool" ? "Paid." : { calls: [{ name: "pay" }] };
+    },
     tools: [pay],
-    policy: () => ({ verdict: "ask", rule: "asks", reason: "a person decides" }),
+    policy: asks,
     ...changed,
   });
 
@@ -81,6 +91,31 @@ describe.each(durablePlaces)(
     });
   },
 );
+
+it("counts the second run of a session for no run of other code where there are no sessions, and takes its answer", async () => {
+  const store = memoryRuns();
+  const kept = inMemorySessions();
+  const sessions = (id: string) => session(kept, id);
+  const paid = pay.calls.length;
+  const talk = clerk();
+  const worker = durableRuns({ store, agents: [talk], sessions });
+  await using _worker = worker.work();
+  await worker.start(talk, "Hello", { id: "first", session: "s" });
+  await worker.result("first");
+  await worker.start(talk, "Pay Ada", { id: "second", session: "s" });
+  await expect.poll(() => worker.waiting("second")).toHaveLength(1);
+  const desk = durableRuns({ store, agents: [talk] });
+  expect(await desk.check()).toEqual([]);
+  const [question] = await desk.waiting("second");
+  const { key = "", request: { hash = "" } = {} } = question ?? {};
+  const elsewhere = durableRuns({ store, agents: [clerk({ policy: allows })] });
+  await expect(elsewhere.answer("second", key, { approved: true, hash })).rejects.toMatchObject({
+    code: "question-stale",
+  });
+  await desk.answer("second", key, { approved: true, hash });
+  expect(await worker.result("second")).toMatchObject({ outcome: { type: "answered" } });
+  expect(pay.calls).toHaveLength(paid + 1);
+});
 
 it("refuses to accept a part that there is not", () => {
   using store = sqliteRuns(":memory:");
