@@ -218,8 +218,8 @@ export function checkDefinition(definition: AnyDefinition): void {
       "agent()",
       'it takes an object. Write agent({ name: "helper", model: "ollama/qwen2.5:7b" }).',
     );
-  const where = `Agent "${definition.name}"`;
-  checkFields(definition, "agent", where);
+  const { name }: { readonly name?: string } = definition;
+  checkFields(definition, "agent", name === undefined ? "An agent" : `Agent "${name}"`);
   if (definition.settings !== undefined) checkSettings(definition.settings, `agent "${definition.name}"`);
 }
 

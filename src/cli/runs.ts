@@ -73,10 +73,7 @@ export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> 
   if (flags.json === true) await processOutput.answer(jsonLine({ type: "run", ...run, questions, steps }));
   else {
     const rows = [
-      ...Object.entries(run).map(([name, value]) => [
-        name,
-        typeof value === "string" ? value : JSON.stringify(value),
-      ]),
+      ...Object.entries(run).flatMap(fieldRow),
       ...questions.map(({ key, request }) => [
         "question",
         `${key}: ${request.tool} ${JSON.stringify(request.arguments)}`,
@@ -87,6 +84,14 @@ export async function showRun(id: string, flags: StoreFlags): Promise<ExitCode> 
     processOutput.progress(nextText(run, questions));
   }
   return exitCodes.answered;
+}
+
+/** A field of a run, as people read it: times as dates, and no options where none was given. */
+function fieldRow([name, value]: readonly [string, unknown]): readonly (readonly string[])[] {
+  if (name === "protocol" || (name === "options" && JSON.stringify(value) === "{}")) return [];
+  if (name.endsWith("At") && typeof value === "number")
+    return [[name, `${new Date(value).toISOString()} (${agoText(value)})`]];
+  return [[name, typeof value === "string" ? value : JSON.stringify(value)]];
 }
 
 /** The key of a step, with the end of a call that did not end well. */

@@ -423,7 +423,8 @@ function checkWords(given: Readonly<Record<string, unknown>>): void {
     const field =
       given[other] === undefined ? undefined : otherWord(other, { known: Object.keys(toolFields) });
     if (field === undefined || given[field] !== undefined) continue;
-    const where = `Tool "${String(given["name"])}"`;
+    const { name } = given;
+    const where = typeof name === "string" ? `Tool "${name}"` : "A tool";
     const reason = `write \`${field}\` in place of \`${other}\`.`;
     throw new WritError("definition-invalid", { where, reason });
   }
@@ -432,16 +433,22 @@ function checkWords(given: Readonly<Record<string, unknown>>): void {
 const callableName = /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/;
 const toolName = /^[a-zA-Z_][a-zA-Z0-9_./-]{0,63}$/;
 
-/** @throws WritError `name-invalid` */
+/** @throws WritError `name-invalid`, `definition-invalid` if there is none */
 export function checkName(name: unknown, kind: string): void {
+  checkNamed(name, kind);
   if (typeof name !== "string" || !callableName.test(name))
     throw new WritError("name-invalid", { kind, name: String(name) });
 }
 
-/** Checks the name of a tool, which may begin with its server, as in MCP: `server/tool`. @throws WritError `name-invalid` */
+/** Checks the name of a tool, which may begin with its server, as in MCP: `server/tool`. @throws WritError `name-invalid`, `definition-invalid` if there is none */
 export function checkToolName(name: unknown): void {
+  checkNamed(name, "A tool");
   if (typeof name !== "string" || !toolName.test(name))
     throw new WritError("name-invalid", { kind: "A tool", name: String(name) });
+}
+
+function checkNamed(name: unknown, where: string): void {
+  if (name === undefined) throw new WritError("definition-invalid", { where, reason: "`name` is missing." });
 }
 
 /** Checks that a tool is not one as data, which cannot be called. @throws WritError `definition-invalid` */

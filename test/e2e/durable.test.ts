@@ -273,6 +273,8 @@ describe("writ runs show", () => {
     await journal?.end({ outcome: { type: "failed", code: "provider-failed", message: "503" } });
     runs.close();
     const { stdout, stderr } = await shown();
+    expect(stdout).toMatch(/^begunAt +2\d{3}-\d\d-\d\dT[\d:.]+Z \([\d.]+ m?s ago\)$/m);
+    expect(stdout).not.toMatch(/^(options|protocol) /m);
     expect(stdout).toMatch(/turn\/1\/call\/0\n.*turn\/1\/call\/1 \(unknown: It may have happened\.\)/);
     expect(stderr).toBe(
       "First mend the cause: writ errors provider-failed\nTo let it go on from its last step: writ runs retry r\n",
@@ -454,6 +456,7 @@ describe("writ runs check", () => {
       1,
       expect.stringMatching(/^r {2}waiting {2}payer .*instructions/),
     ]);
+    expect(checked.stderr).toBe("To let them go on with a change that is meant: --accept instructions\n");
     const accepted = await writ(["runs", "check", "later.ts", "--accept", "instructions"]);
     expect(accepted).toMatchObject({ code: 0, stdout: "" });
     project.file("renamed.ts", source.replace('name: "payer",', 'name: "cashier",'));

@@ -78,9 +78,12 @@ it.each(Object.entries(tools))("a tool's %s", (field, here) => {
 
 it("a tool's or an agent's id, where it has no name", () => {
   const { name: _name, ...nameless } = written;
-  expect(() => tool({ ...nameless, id: "t" } as never)).toThrow("write `name` in place of `id`.");
-  expect(() => tool(nameless as never)).toThrow('A tool has the name "undefined"');
-  expect(() => agent({ id: "a", model: scripted([]) } as never)).toThrow("write `name` in place of `id`.");
+  expect(() => tool({ ...nameless, id: "t" } as never)).toThrow("A tool: write `name` in place of `id`.");
+  expect(() => tool(nameless as never)).toThrow("A tool: `name` is missing.");
+  expect(() => agent({ id: "a", model: scripted([]) } as never)).toThrow(
+    "An agent: write `name` in place of `id`.",
+  );
+  expect(() => agent({ model: scripted([]) } as never)).toThrow("An agent: `name` is missing.");
 });
 
 it("the policy that these errors name asks about the tool, and leaves the others as they are", async () => {
