@@ -1,3 +1,4 @@
+import { followPointer } from "../../schema/check-schema.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import type { ParameterRole, ValueType } from "../../tool/parameters.ts";
 import { isJsonObject, type Json, type JsonObject, own } from "../../util/json.ts";
@@ -103,11 +104,8 @@ function hasFields(seen: Seen | undefined): boolean {
 function resolved(held: Json, root: JsonSchema, depth = 0): JsonObject {
   if (!isJsonObject(held) || depth > 5) return {};
   const reference = own(held, "$ref");
-  if (typeof reference === "string" && reference.startsWith("#/")) {
-    const target = reference
-      .slice(2)
-      .split("/")
-      .reduce<Json | undefined>((part, key) => (isJsonObject(part) ? own(part, key) : undefined), root);
+  if (typeof reference === "string") {
+    const target = followPointer(root, reference);
     return target === undefined ? held : resolved(target, root, depth + 1);
   }
   for (const keyword of ["anyOf", "oneOf", "allOf"]) {

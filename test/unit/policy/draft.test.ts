@@ -70,6 +70,15 @@ describe("the parameters of a draft", () => {
     expect(roleOf(name, schema)).toBe(role);
   });
 
+  it("are read behind references, whatever the names in them", () => {
+    const schema = {
+      type: "object",
+      properties: { reply: { $ref: "#/$defs/of~1a%20person" } },
+      $defs: { "of/a person": { type: "string", format: "email" } },
+    };
+    expect(draftParameters(schema)).toMatchObject([{ name: "reply", type: "email" }]);
+  });
+
   it("say how and when where another says whom; a power is more than that", () => {
     expect(roleOf("urgent", { type: "boolean" }, { to: text })).toBe("content");
     expect(roleOf("due_date", text, { to: text })).toBe("content");
