@@ -10,16 +10,16 @@ export interface WithPast {
 
 /** The same journal, knowing when its run does something new. */
 export function withPast(journal: Journal): WithPast {
-  let isPast = journal.find?.(startKey) !== undefined;
+  let isNew = false;
   const seen = <Result>(step: Step<Result>): Step<Result> =>
     step.isOuter === true
       ? step
       : withWork(step, (work) => {
-          isPast = false;
+          isNew = true;
           return work();
         });
   return {
-    isPast: () => isPast,
+    isPast: () => !isNew && journal.find?.(startKey) !== undefined,
     journal: {
       ...journal,
       step: (step) => journal.step(seen(step)),
