@@ -94,7 +94,8 @@ describe("a run whose time is over while a part of it waits", () => {
     const boss = agent({ ...within, name: "boss", model: asks, tools: [desk.asTool(), hang] });
     const { runs, told, usage } = await played(boss);
     expect(usage).toBe(6 * 15); // two replies of the helper and of the clerk, and one of each other
-    expect((await told()).match(/noted that/g)).toHaveLength(2);
+    expect((await told()).match(/"tool":"note"/g)).toHaveLength(2);
+    expect(await told()).toContain('- note {}: ok, \\"noted that\\"');
     expect((await runs.replay("r")).usage).toEqual((await runs.show("r"))?.end?.usage);
   });
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { nodeHost } from "../../src/adapters/clock.ts";
+import { bounded } from "../../src/inspect/bounded.ts";
 import { loadRun } from "../../src/inspect/load-run.ts";
 import { runAsTest } from "../../src/inspect/run-as-test.ts";
 import type { InspectedCall, InspectedRun } from "../../src/inspect/view.ts";
@@ -63,7 +64,7 @@ it("says why there is no test: of a reason that nobody knows, of texts that are 
     calls: turn.calls.map(({ decision: _decision, ...call }) => call),
   }));
   expect(runAsTest({ ...run, turns: unknown })).toEqual({ cannot: expect.stringContaining("is not known") });
-  expect(runAsTest({ ...run, input: "long… (7 more characters)" })).toEqual({
+  expect(runAsTest({ ...run, input: bounded("long".repeat(6000)) })).toEqual({
     cannot: expect.stringContaining("too long"),
   });
 });
