@@ -76,7 +76,7 @@ describe("a tool as data", () => {
     expect(await asked({ ...weather, inputSchema: { type: "string" } })).toMatchObject({
       code: "schema-invalid",
     });
-    expect(await asked({ description: "x" })).toMatchObject({ code: "name-invalid" });
+    expect(await asked({ description: "x" })).toMatchObject({ code: "definition-invalid" });
     expect(await asked("get_weather")).toMatchObject({
       code: "definition-invalid",
       message: expect.stringContaining('got "get_weather"'),
