@@ -9,10 +9,10 @@ import { table } from "./table.ts";
 import type { DurableOptions } from "../durable/durable-options.ts";
 import type { AgentEvent } from "../event/event.ts";
 import type { Outcome } from "../event/outcome.ts";
-import { isWritError } from "../error/writ-error.ts";
 import type { RunStore } from "../durable/run-store.ts";
 import { openStatuses } from "../durable/run-store.ts";
 import { pagedRuns } from "../durable/paged-runs.ts";
+import { changedIn } from "../durable/stranded.ts";
 import { recordParts } from "../journal/parts.ts";
 
 /** The options of `writ runs check`. */
@@ -41,9 +41,7 @@ export async function checkRuns(files: readonly string[], flags: CheckFlags): Pr
     data,
   }));
   await processOutput.answer(flags.json === true ? jsonLine({ type: "stranded", runs: told }) : table(rows));
-  const changed = stranded.flatMap(({ error }) =>
-    isWritError(error, "journal-mismatch") ? String(error.data.parts).split(" and ") : [],
-  );
+  const changed = stranded.flatMap(({ error }) => changedIn(error));
   const accepted = [...new Set(changed)].filter((part) => recordParts.some((known) => known === part));
   if (accepted.length > 0)
     processOutput.progress(`To let them go on with a change that is meant: --accept ${accepted.join(",")}\n`);

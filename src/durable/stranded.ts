@@ -42,11 +42,16 @@ export async function checkGoesOn(id: string, key: string, around: DurableAround
   const question = (await around.store.questions(id)).find((one) => one.key === key);
   if (question === undefined) return;
   const { tool } = question.request;
-  const parts = isWritError(cause, "journal-mismatch") ? String(cause.data.parts) : undefined;
-  if (parts?.split(" and ").includes("policy") === true)
-    throw new WritError("question-stale", { id, key, tool }, { cause });
-  const reason = parts === undefined ? "it would have ended before its last turn" : `its ${parts} changed`;
+  const parts = changedIn(cause);
+  if (parts.includes("policy")) throw new WritError("question-stale", { id, key, tool }, { cause });
+  const reason =
+    parts.length === 0 ? "it would have ended before its last turn" : `its ${parts.join(" and ")} changed`;
   throw new WritError("question-stranded", { id, key, tool, reason }, { cause });
+}
+
+/** The parts in which a run differs from its records, as the error of its replay names them. */
+export function changedIn(error: WritError): readonly string[] {
+  return isWritError(error, "journal-mismatch") ? String(error.data.parts).split(" and ") : [];
 }
 
 /** Codes of replay errors that mean that the records were made by other code. */

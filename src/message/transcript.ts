@@ -77,9 +77,10 @@ class Log {
   charactersUpTo(length: number): number {
     const isShorter = length < this.#measured;
     let sum = isShorter ? 0 : this.#characters;
-    for (let index = isShorter ? 0 : this.#measured; index < length; index += 1)
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log has at least `length` messages
-      sum += charactersOf(this.messages[index] as Message);
+    for (let index = isShorter ? 0 : this.#measured; index < length; index += 1) {
+      const message = this.messages[index];
+      if (message !== undefined) sum += charactersOf(message);
+    }
     if (isShorter) return sum;
     this.#measured = length;
     return (this.#characters = sum);

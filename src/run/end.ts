@@ -81,7 +81,7 @@ export interface Ending {
   readonly gate: { readonly agent: string };
 }
 
-/** What was thrown when the world of a run failed, as an error of the catalogue. */
+/** The error of a run whose world failed, as one of the catalogue. */
 export function worldError(cause: unknown, name: string): WritError {
   if (isWritError(cause)) return cause;
   return new WritError("run-broken", { name, reason: messageOf(cause) }, { cause });
