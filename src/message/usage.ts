@@ -51,7 +51,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
   };
-  // Field by field: a loop over the names of the fields costs each turn ten times as much.
+  // Field by field: a loop over their names looks each of them up by its text, in every turn.
   if ((a.cachedInputTokens ?? b.cachedInputTokens) !== undefined)
     sum.cachedInputTokens = (a.cachedInputTokens ?? 0) + (b.cachedInputTokens ?? 0);
   if ((a.cacheWriteTokens ?? b.cacheWriteTokens) !== undefined)

@@ -70,8 +70,11 @@ const beforeEqualSign = /(?:href|src|action|poster|data|background|cite|ping)$/i
 const longestName = 10;
 
 function isTarget(text: string, start: number): boolean {
-  if (beforeTarget.test(text[start - 1] ?? "")) return true;
-  const end = withoutSpace(text, start);
+  return beforeTarget.test(text[start - 1] ?? "") || opensTarget(text, withoutSpace(text, start));
+}
+
+/** True if a text up to this place opens the target of a Markdown link, or of an attribute of HTML. */
+function opensTarget(text: string, end: number): boolean {
   if (text[end - 1] !== "=") return /\][\(:]/v.test(text.slice(Math.max(0, end - 2), end));
   const name = withoutSpace(text, end - 1);
   return beforeEqualSign.test(text.slice(Math.max(0, name - longestName), name));
@@ -84,10 +87,7 @@ function isOnlyTarget(text: string, start: number, colon: number): boolean {
   if (!/\S/v.test(text[colon + 1] ?? " ")) return false;
   const before = text[start - 1] ?? "";
   if (before === "<" && inBrackets.test(text.slice(colon + 1, colon + hostWindow))) return true;
-  const end = withoutSpace(text, /["'<]/v.test(before) ? start - 1 : start);
-  if (text[end - 1] !== "=") return /\][\(:]/v.test(text.slice(Math.max(0, end - 2), end));
-  const name = withoutSpace(text, end - 1);
-  return beforeEqualSign.test(text.slice(Math.max(0, name - longestName), name));
+  return opensTarget(text, withoutSpace(text, /["'<]/v.test(before) ? start - 1 : start));
 }
 
 function withoutSpace(text: string, end: number): number {
